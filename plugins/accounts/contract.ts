@@ -171,7 +171,8 @@ export interface SessionListener {
   /** A message sent earlier, for a network that asks for it again; null when unknown. */
   sentMessage(session: LiveSession, reference: string): Promise<OutboundMessage | null>;
   /**
-   * Fails the queued messages of an account that is removed or logged out, in that very transaction.
+   * Fails the queued messages of an account that is removed or logged out: some in that very transaction, of many the rest
+   * soon after it. None is sent any more, also by a link that comes next.
    * Called in any process, also one that hosts no sessions, with `lease:ACCOUNT` locked.
    */
   abandon(unit: Unit, accountId: string, reason: AccountReason): Promise<void>;

@@ -44,7 +44,7 @@ export async function failUndispatched(
     let page: readonly QueuePosition[];
     let after = 0;
     do {
-      page = await unit.queuedMessages.queuedOf(accountId, after, readAtOnce);
+      page = await unit.queuedMessages.queuedOf(accountId, after, readAtOnce, true);
       const ids = page.filter((one) => one.contactId === contactId).map(({ id }) => id);
       const messages = await unit.messages.forChange(ids);
       await fail(unit, tenantId, messages, why, reporter);

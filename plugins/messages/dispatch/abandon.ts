@@ -3,10 +3,12 @@ import type { AccountReason } from '../../accounts/contract.ts';
 import { failures } from '../failures.ts';
 import type { MessageReporter } from '../message-reporter.ts';
 import { answered, failed, takenByNetworkAt } from '../status.ts';
+import type { QueuePart } from '../tables/queued-messages.ts';
 import { changeQueued, pageSize } from './change-queued.ts';
 
 /**
- * Fails the queued messages of an account that is removed or logged out, inside that change's transaction. Of
+ * Fails the queued messages of an account that is removed or logged out: some inside that change's transaction, of a long
+ * queue the rest soon after it, and none is sent meanwhile. Of
  * one that was handed to the network and not answered nobody will hear again: it fails as uncertain, unless a
  * receipt has shown that it arrived.
  */
@@ -16,7 +18,8 @@ export async function abandonQueued(
   reason: AccountReason,
   reporter: Pick<MessageReporter, 'report'>,
 ): Promise<void> {
-  while (await abandonSome(unit, accountId, reason, reporter));
+  const isMore = await abandonSome(unit, accountId, reason, reporter);
+  if (isMore) await unit.queuedMessages.abandon(accountId, reason);
 }
 
 /** Fails some of them, the oldest; answers whether there may be more. */
@@ -25,8 +28,9 @@ export async function abandonSome(
   accountId: string,
   reason: AccountReason,
   reporter: Pick<MessageReporter, 'report'>,
+  part: QueuePart = {},
 ): Promise<boolean> {
-  const queued = await unit.queuedMessages.queuedForChange(accountId, pageSize);
+  const queued = await unit.queuedMessages.queuedForChange(accountId, pageSize, part);
   const changed = await changeQueued(unit, reporter, queued, (message) => {
     if (message.dispatchedAt === null) {
       return failed(message, failures.account(reason), unit.now);

@@ -6,8 +6,8 @@ import { abandonSome } from './abandon.ts';
 import { changeQueued, pageSize } from './change-queued.ts';
 
 /**
- * The lane of the sweep that fails some of what nobody will send: undispatched messages that waited too long, and what
- * was accepted while its account was just being removed or logged out. Answers whether there may be more.
+ * The lane of the sweep that fails some of what nobody will send: undispatched messages that waited too long, what a
+ * link that is over has left, and what was accepted while its account was just being removed or logged out. Answers whether there may be more.
  */
 export function makeExpireLane(
   expireMs: number,
@@ -31,6 +31,13 @@ async function failSome(
   expireMs: number,
   reporter: Pick<MessageReporter, 'report'>,
 ): Promise<boolean> {
+  const abandoned = await unit.queuedMessages.abandoned(id);
+  if (abandoned !== undefined) {
+    const { upTo, reason } = abandoned;
+    const isMore = await abandonSome(unit, id, reason, reporter, { upTo });
+    if (!isMore) await unit.queuedMessages.endAbandoning(id);
+    return true;
+  }
   const [account] = await unit.accounts.find([id]);
   if (account === undefined) return false;
   const { removedAt, status, reason } = account;
@@ -46,7 +53,10 @@ async function expireSome(
   reporter: Pick<MessageReporter, 'report'>,
 ): Promise<boolean> {
   const before = unit.now - expireMs;
-  const waiting = await unit.queuedMessages.queuedForChange(accountId, pageSize, before, true);
+  const waiting = await unit.queuedMessages.queuedForChange(accountId, pageSize, {
+    acceptedBefore: before,
+    undispatchedOnly: true,
+  });
   const changed = await changeQueued(unit, reporter, waiting, (message) =>
     failed(message, failures.expired(expireMs / 3_600_000), unit.now),
   );

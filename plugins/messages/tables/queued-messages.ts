@@ -1,4 +1,5 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
+import type { AccountReason } from '../../accounts/contract.ts';
 import { locked, messageRows, messagesBy } from './message-lists.ts';
 import {
   fromColumns,
@@ -18,6 +19,20 @@ export interface QueueCount {
   readonly oldest: number;
 }
 
+/** Which messages of a queue. */
+export interface QueuePart {
+  readonly acceptedBefore?: number;
+  /** The last sequence. */
+  readonly upTo?: number;
+  readonly undispatchedOnly?: boolean;
+}
+
+/** What a link that is over has left of its account's queue, up to a sequence. */
+export interface AbandonedQueue {
+  readonly upTo: number;
+  readonly reason: AccountReason;
+}
+
 /** The SQL of queued messages: those of an account are its queue. */
 export class QueuedMessageTable {
   protected readonly db: Sql;
@@ -26,18 +41,25 @@ export class QueuedMessageTable {
     this.db = db;
   }
 
-  /** An account's queued messages after a sequence, in the order of acceptance. */
+  /**
+   * An account's queued messages after a sequence, in the order of acceptance.
+   * @param withAbandoned also those that are to fail: nobody sends them
+   */
   async queuedOf(
     accountId: string,
     after: number,
     limit: number,
+    withAbandoned = false,
   ): Promise<readonly QueuePosition[]> {
+    const abandoned = '(select up_to from abandoned_queues where account_id = ?)';
+    const isLeft = withAbandoned ? '1 = 1' : `sequence > coalesce(${abandoned}, 0)`;
     const rows: readonly Pick<MessageColumns, 'id' | 'sequence' | 'contact_id' | 'media'>[] =
       await this.db
         .knex('messages')
         .select('id', 'sequence', 'contact_id', 'media')
         .where({ account_id: accountId, status: 'queued' })
         .where('sequence', '>', after)
+        .whereRaw(isLeft, withAbandoned ? [] : [accountId])
         .orderBy('sequence')
         .limit(limit);
     return rows.map(toPosition);
@@ -73,21 +95,21 @@ export class QueuedMessageTable {
   async queuedForChange(
     accountId: string,
     limit: number,
-    acceptedBefore: number = Number.MAX_SAFE_INTEGER,
-    undispatchedOnly = false,
+    { acceptedBefore, upTo, undispatchedOnly = false }: QueuePart = {},
   ): Promise<readonly StoredMessage[]> {
     const query = messageRows(this.db)
       .where({ account_id: accountId, status: 'queued' })
-      .where('created_at', '<', acceptedBefore)
       .orderBy('sequence')
       .limit(limit);
+    if (acceptedBefore !== undefined) query.where('created_at', '<', acceptedBefore);
+    if (upTo !== undefined) query.where('sequence', '<=', upTo);
     if (undispatchedOnly) query.whereNull('dispatched_at');
     return (await locked(this.db, query)).map(fromColumns);
   }
 
   /**
    * Accounts whose oldest undispatched message was accepted before a moment, and accounts with queued messages
-   * that have no session to come: removed or logged out.
+   * that have no session to come: removed or logged out, or that a link which is over has left.
    */
   async accountsToExpire(acceptedBefore: number, limit: number): Promise<readonly string[]> {
     const { knex } = this.db;
@@ -105,6 +127,7 @@ export class QueuedMessageTable {
     const rows: readonly { readonly id: string }[] = await knex('accounts as a')
       .select('a.id')
       .whereRaw('? < ?', [oldest, acceptedBefore])
+      .orWhereIn('a.id', knex.select('account_id').from('abandoned_queues'))
       .orWhere((over) =>
         over
           .where((ended) => ended.whereNotNull('a.removed_at').orWhere('a.status', 'disconnected'))
@@ -127,6 +150,34 @@ export class QueuedMessageTable {
          from accounts as a where a.removed_at is null
        ) as queues where queued > 0 group by channel, mode, status`,
     );
+  }
+
+  /** The queued messages of an account up to now are to fail, whatever link it gets: nobody sends them any more. */
+  async abandon(accountId: string, reason: AccountReason): Promise<void> {
+    const [row] = await this.db.rows<{ readonly upTo: number | null }>(
+      "select max(sequence) as upTo from messages where account_id = ? and status = 'queued'",
+      [accountId],
+    );
+    if (row === undefined || row.upTo === null) return;
+    const queue = { account_id: accountId, up_to: row.upTo, reason };
+    await this.db.upsert('abandoned_queues', [queue], {
+      key: ['account_id'],
+      set: ['up_to', 'reason'],
+    });
+  }
+
+  /** What is to fail of an account's queue; undefined: nothing. */
+  async abandoned(accountId: string): Promise<AbandonedQueue | undefined> {
+    const rows = await this.db.rows<AbandonedQueue>(
+      'select up_to as upTo, reason from abandoned_queues where account_id = ?',
+      [accountId],
+    );
+    return rows[0];
+  }
+
+  /** All of it has failed. */
+  async endAbandoning(accountId: string): Promise<void> {
+    await this.db.run('delete from abandoned_queues where account_id = ?', [accountId]);
   }
 
   /** Marks every queued message as handed to the network, if it is not marked; answers how many are queued. */

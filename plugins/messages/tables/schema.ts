@@ -13,7 +13,7 @@ import {
   zero,
 } from '../../../core/contracts/schema.ts';
 
-/** The tables of messages and of open waits. */
+/** The tables of messages, of what is to fail of them, and of open waits. */
 export const messageSchema: readonly Table[] = [
   {
     name: 'threads',
@@ -70,6 +70,12 @@ export const messageSchema: readonly Table[] = [
       // The loop guard counts by it how often a contact has written lately.
       ['contact_id', 'direction', 'created_at'],
     ],
+  },
+  {
+    // The queues of links that are over, until the last of their messages has failed.
+    name: 'abandoned_queues',
+    columns: { account_id: id, up_to: integer, reason: words(60) },
+    primary: ['account_id'],
   },
   {
     name: 'idempotency_keys',

@@ -16,6 +16,7 @@ import { startSending } from '../../harness/sending.ts';
 import { outbox, pair, phoneNumber, until } from '../../harness/story.ts';
 
 const tableNames = [
+  'abandoned_queues',
   'accounts',
   'api_keys',
   'audit',

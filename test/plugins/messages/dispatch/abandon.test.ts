@@ -1,0 +1,50 @@
+import t from 'tap';
+import { databases } from '../../../harness/databases.ts';
+import { storeMany } from '../../../harness/many-messages.ts';
+import { acceptedId, FakeSession, makeTenant, openStage, startSession, until } from '../stage.ts';
+
+for (const engine of databases) {
+  t.test(
+    `a long queue whose link is over fails in short transactions, ${engine.name}`,
+    async (t) => {
+      const database = await engine.create(t);
+      const stage = await openStage(t, database.url);
+      const { storage, lanes } = stage;
+      const { tenantId, accountIds } = await makeTenant(stage);
+      const accountId = accountIds[0] ?? '';
+      const { read, write } = storage.connections;
+      const first = acceptedId(await stage.send({ tenantId }));
+      const [message] = await storage.read.messages.byIds([first]);
+      const many = { tenantId, accountId, contactIds: [message?.contactId ?? ''], at: Date.now() };
+      await storeMany(storage, { ...many, count: 999, queued: true });
+      await write('accounts').where({ id: accountId }).update({ outbound_sequence: 5_000 });
+      const failed = () => read('messages').where({ status: 'failed' });
+
+      await stage.run((unit) => stage.part.abandon(unit, accountId, 'logged_out'));
+      t.equal((await failed()).length, 100, 'the change itself fails so many');
+      // Linked anew at once.
+      const later = acceptedId(await stage.send({ tenantId }));
+      const session = new FakeSession(tenantId, accountId, stage.broker.processId);
+      await startSession(t, stage, session);
+      await until('the later one to be sent', async () => {
+        const [row] = await read('messages').where({ id: later });
+        return row?.status === 'sent' ? true : undefined;
+      });
+      t.same(
+        session.handed.map(({ reference }) => reference),
+        [later],
+        'nothing else is',
+      );
+      const found = await storage.read.queuedMessages.accountsToExpire(0, 10);
+      t.same(found, [accountId], 'the sweep finds the rest');
+      while (await lanes.expire(accountId));
+      const rows = await failed();
+      t.equal(rows.length, 1_000);
+      t.ok(rows.every(({ error }) => error.startsWith('logged_out: ')));
+      const events = await read('events').where({ type: 'message.failed' });
+      t.equal(new Set(events.map(({ subject }) => subject)).size, 1_000, 'each is told of');
+      t.equal(events.length, 1_000, 'once');
+      t.same(await read('abandoned_queues'), []);
+    },
+  );
+}
