@@ -46,8 +46,13 @@ export interface MediaAhead {
   /** Fetches the file of a message further back in its conversation, as soon as there is room. Idempotent. */
   begin(reference: string, media: OutboundMedia): void;
   /**
-   * Fetches the file of a message that is the next of its conversation. Resolves at once when it is there. Asked again
-   * right before each try to send: a file that waited too long was deleted, and is fetched again.
+   * Whether the file is there, or has failed for good. Asked right before each try to send: a file that waited too long, or
+   * for which there was no room, was deleted, and `settled` fetches it again.
+   */
+  isSettled(reference: string): boolean;
+  /**
+   * Fetches the file of a message that is the next of its conversation. Resolves at once when it is there. Waits for room
+   * while another such file of the session waits for its turn.
    * @returns resolves once it is there, has failed for good, or the session is over. Never rejects
    */
   settled(reference: string, media: OutboundMedia): Promise<void>;

@@ -51,16 +51,18 @@ export interface ServiceParts {
 /** Makes the media service. Called by the plugin, and by tests with stores of their own. */
 export function makeMediaService(parts: ServiceParts): MediaService {
   const { storage, addresses, fetches, silenceMs, log, sweep, swept, ...limits } = parts;
-  const outbound = new OutboundFetcher({ ...limits, silenceMs, log, slots: new Slots(fetches) });
+  const slots = new Slots(fetches);
+  const outbound = new OutboundFetcher({ ...limits, silenceMs, log, slots });
   const inbound = new InboundTaker({ ...limits, storage, log, slots: new Slots(fetches) });
   const { aheadFiles: most, keepMs = usualKeepMs, metrics, maxBytes } = parts;
-  const shelf = new Shelf(Math.ceil(fetches * waitingShare) * maxBytes);
+  const admit = (): void => slots.admit();
+  const shelf = new Shelf(Math.ceil(fetches * waitingShare) * maxBytes, admit);
   return {
     ahead(tenantId, signal) {
       if (most === 0) return inTurn;
-      const fetch: AheadFileParts['fetch'] = (media, over) =>
-        outbound.fetchAhead(media, tenantId, over);
-      return new SessionAhead({ fetch, shelf, metrics, keepMs, most }, signal);
+      const fetch: AheadFileParts['fetch'] = (media, over, mayBegin) =>
+        outbound.fetchAhead(media, tenantId, over, mayBegin);
+      return new SessionAhead({ fetch, shelf, admit, metrics, keepMs, most }, signal);
     },
     fetch: (media, tenantId, signal) => outbound.fetch(media, tenantId, signal),
     take: (media, tenantId, signal) => inbound.take(media, tenantId, signal),

@@ -5,24 +5,30 @@ import type { Shelf } from './shelf.ts';
 
 /** What one file fetched ahead is made of. */
 export interface AheadFileParts {
-  /** @throws DriverError once it has failed for good */
-  fetch(media: OutboundMedia, signal: AbortSignal): Promise<LentFile>;
+  /**
+   * Fetches it; no try begins before `mayBegin`.
+   * @throws DriverError once it has failed for good
+   */
+  fetch(media: OutboundMedia, signal: AbortSignal, mayBegin: () => boolean): Promise<LentFile>;
   readonly shelf: Shelf;
   readonly metrics: Pick<MediaMetrics, 'ahead'>;
   /** How long it may wait for its turn, milliseconds. */
   readonly keepMs: number;
+  /** Those files of its session that are on the shelf. */
+  readonly shelved: Set<AheadFile>;
+  /** Called when a fetch that has waited may begin. */
+  admit(): void;
   /** Called when it has waited too long, or room was needed. */
   onDrop(): void;
 }
 
 /** One file from the start of its fetch to its deletion. A failure is kept like a file, until it is asked for. */
 export class AheadFile {
-  /** Its message is the next of its conversation. */
-  isDue = false;
   /** Resolves once the file is there, has failed for good or was deleted. Never rejects. */
   readonly settled: Promise<void>;
   readonly #parts: AheadFileParts;
   readonly #over = new AbortController();
+  #isDue = false;
   #lent: LentFile | null = null;
   #failure: DriverError | null = null;
   #timer: NodeJS.Timeout | undefined;
@@ -34,12 +40,28 @@ export class AheadFile {
     this.settled = this.#fetch(media);
   }
 
+  /** Its message is the next of its conversation. */
+  get isDue(): boolean {
+    return this.#isDue;
+  }
+
   get size(): number {
     return this.#lent?.file.size ?? 0;
   }
 
+  /** It is there, or has failed for good. */
+  get isSettled(): boolean {
+    return !this.isOver && (this.#lent !== null || this.#failure !== null);
+  }
+
   get isOver(): boolean {
     return this.#over.signal.aborted;
+  }
+
+  /** Makes it the file of a message that is the next of its conversation. */
+  makeDue(): void {
+    this.#isDue = true;
+    if (!this.isSettled) this.#parts.admit();
   }
 
   /** Lends the settled file; `release` lets it wait for another try. @throws DriverError why it was not fetched */
@@ -78,7 +100,7 @@ export class AheadFile {
     const { fetch, metrics } = this.#parts;
     const { signal } = this.#over;
     try {
-      this.#lent = await fetch(media, signal);
+      this.#lent = await fetch(media, signal, () => this.#mayBegin());
       if (!this.isOver) metrics.ahead('fetched');
     } catch (error) {
       // `fetch` throws nothing else.
@@ -88,15 +110,28 @@ export class AheadFile {
     this.#wait();
   }
 
+  /** There is room, or its session has nothing there that could be sent. */
+  #mayBegin(): boolean {
+    const { shelf, shelved } = this.#parts;
+    if (shelf.hasRoom) return true;
+    if (!this.#isDue) return false;
+    for (const { isDue } of shelved) if (isDue) return false;
+    return true;
+  }
+
   #wait(): void {
     if (this.isOver) return;
-    const { keepMs, shelf } = this.#parts;
+    const { keepMs, shelf, shelved } = this.#parts;
     this.#timer = setTimeout(() => this.drop(), keepMs).unref();
-    if (this.#lent !== null) shelf.add(this);
+    if (this.#lent === null) return;
+    shelved.add(this);
+    shelf.add(this);
   }
 
   #leaveShelf(): void {
+    const { shelf, shelved } = this.#parts;
     clearTimeout(this.#timer);
-    this.#parts.shelf.remove(this);
+    shelved.delete(this);
+    shelf.remove(this);
   }
 }

@@ -5,7 +5,7 @@ import { cutShort } from '../fetching/failure.ts';
 import { AheadFile, type AheadFileParts } from './ahead-file.ts';
 
 /** What one session's files are fetched with. */
-export interface SessionAheadParts extends Omit<AheadFileParts, 'onDrop'> {
+export interface SessionAheadParts extends Omit<AheadFileParts, 'shelved' | 'onDrop'> {
   /** Files being fetched or waiting whose messages are not due yet, at most. */
   readonly most: number;
 }
@@ -17,6 +17,7 @@ export class SessionAhead implements MediaAhead {
   /** Announced, not begun: in order. */
   readonly #waiting = new Map<string, OutboundMedia>();
   readonly #files = new Map<string, AheadFile>();
+  readonly #shelved = new Set<AheadFile>();
 
   /** @param signal aborts with the session: nothing is fetched any more, every file is deleted */
   constructor(parts: SessionAheadParts, signal: AbortSignal) {
@@ -31,11 +32,15 @@ export class SessionAhead implements MediaAhead {
     this.#fill();
   }
 
+  isSettled(reference: string): boolean {
+    return this.#files.get(reference)?.isSettled ?? false;
+  }
+
   settled(reference: string, media: OutboundMedia): Promise<void> {
     if (this.#signal.aborted) return Promise.resolve();
     this.#waiting.delete(reference);
     const file = this.#files.get(reference) ?? this.#fetch(reference, media);
-    file.isDue = true;
+    file.makeDue();
     this.#fill();
     return file.settled;
   }
@@ -58,7 +63,7 @@ export class SessionAhead implements MediaAhead {
 
   #fetch(reference: string, media: OutboundMedia): AheadFile {
     const onDrop = (): void => this.forget(reference);
-    const file = new AheadFile(media, { ...this.#parts, onDrop });
+    const file = new AheadFile(media, { ...this.#parts, shelved: this.#shelved, onDrop });
     this.#files.set(reference, file);
     return file;
   }

@@ -9,30 +9,39 @@ export interface ShelvedFile {
 /** The files of all sessions of this process that wait for their turn, bounded in bytes. */
 export class Shelf {
   readonly #maxBytes: number;
+  readonly #onRemoved: () => void;
   readonly #files = new Set<ShelvedFile>();
   #bytes = 0;
 
-  constructor(maxBytes: number) {
+  /** @param onRemoved called when there may be room again */
+  constructor(maxBytes: number, onRemoved: () => void) {
     this.#maxBytes = maxBytes;
+    this.#onRemoved = onRemoved;
   }
 
-  /** Whether a file may be fetched that nobody waits for yet. */
+  /** Whether another file may be begun. Half of the bound is for those that are being fetched by then. */
   get hasRoom(): boolean {
-    return this.#bytes < this.#maxBytes;
+    return this.#bytes < this.#maxBytes / 2;
   }
 
-  /** Puts a file on the shelf. Above the bound those that have waited longest are dropped, never this one. */
+  /**
+   * Puts a file on the shelf. Above the bound those that came last are dropped, never this one: the first go out next.
+   */
   add(file: ShelvedFile): void {
+    const others = [...this.#files];
     this.#files.add(file);
     this.#bytes += file.size;
-    for (const other of this.#files) {
-      if (this.#bytes <= this.#maxBytes) return;
-      if (other !== file) other.drop();
+    while (this.#bytes > this.#maxBytes) {
+      const last = others.pop();
+      if (last === undefined) return;
+      last.drop();
     }
   }
 
   /** Takes a file off the shelf, if it is there. */
   remove(file: ShelvedFile): void {
-    if (this.#files.delete(file)) this.#bytes -= file.size;
+    if (!this.#files.delete(file)) return;
+    this.#bytes -= file.size;
+    this.#onRemoved();
   }
 }

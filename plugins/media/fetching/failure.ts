@@ -29,5 +29,6 @@ export interface FailureOptions {
 /** The error of a fetch whose session or send ended before the file was there. */
 export function cutShort(): DriverError {
   const message = 'the session ended before the media was fetched';
-  return new DriverError('media_unavailable', message, { certain: true, retryAfterMs: 0 });
+  const options = { certain: true, retryAfterMs: 0, concerns: 'contact' } as const;
+  return new DriverError('media_unavailable', message, options);
 }

@@ -8,7 +8,7 @@ import { type DownloadParts, download } from './download.ts';
 import { cutShort, MediaFailure } from './failure.ts';
 import { givenFileName } from './file-names.ts';
 import { inspectFile } from './inspect.ts';
-import type { Slots } from './slots.ts';
+import type { Slots, SlotUser } from './slots.ts';
 import type { SpooledFile } from './spool.ts';
 import { inTries } from './tries.ts';
 import { isSendableType, readType, unknownType } from './types.ts';
@@ -33,7 +33,7 @@ export class OutboundFetcher {
   async fetch({ url }: OutboundMedia, tenantId: string, signal: AbortSignal): Promise<LentFile> {
     const address = `${tenantId} ${url}`;
     try {
-      const lent = await this.#lend(url, tenantId, signal);
+      const lent = await this.#lend(url, { tenantId }, signal);
       this.#backoff.forget(address);
       return lent;
     } catch (error) {
@@ -46,22 +46,31 @@ export class OutboundFetcher {
     }
   }
 
-  /** Fetches a file in up to three tries. @throws DriverError, always certain, without a time to try again */
+  /**
+   * Fetches a file in up to three tries, none of which begins before `mayBegin`.
+   * @throws DriverError, always certain, without a time to try again
+   */
   async fetchAhead(
     { url }: OutboundMedia,
     tenantId: string,
     signal: AbortSignal,
+    mayBegin: () => boolean,
   ): Promise<LentFile> {
     try {
-      return await inTries({ pausesMs, signal }, () => this.#lend(url, tenantId, signal));
+      const fetch = () => this.#lend(url, { tenantId, mayBegin }, signal);
+      return await inTries({ pausesMs, signal }, fetch);
     } catch (error) {
       if (signal.aborted) throw cutShort();
       throw asDriverError(this.#failureOf(error), null);
     }
   }
 
-  async #lend(url: string, tenantId: string, signal: AbortSignal): Promise<LentFile> {
-    const user = { tenantId, server: serverOf(url) };
+  async #lend(
+    url: string,
+    whose: Omit<SlotUser, 'server'>,
+    signal: AbortSignal,
+  ): Promise<LentFile> {
+    const user = { ...whose, server: serverOf(url) };
     const { slots, metrics } = this.#parts;
     try {
       const fetched = await slots.run(user, signal, () => this.#fetch(url, signal));
@@ -104,7 +113,9 @@ export class OutboundFetcher {
 
 function asDriverError(failure: MediaFailure, retryAfterMs: number | null): DriverError {
   const { code, message } = failure;
-  return new DriverError(code, message, { certain: true, retryAfterMs, cause: failure });
+  // Decision: a file holds up its own conversation only.
+  const concerns = retryAfterMs === null ? 'message' : 'contact';
+  return new DriverError(code, message, { certain: true, retryAfterMs, concerns, cause: failure });
 }
 
 function serverOf(url: string): string {

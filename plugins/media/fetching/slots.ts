@@ -3,6 +3,8 @@ export interface SlotUser {
   readonly tenantId: string;
   /** Server that the work depends on; null when there is none that could hang. */
   readonly server: string | null;
+  /** Whether the work may begin, where more than a free slot decides; `Slots.admit` asks again. */
+  mayBegin?(): boolean;
 }
 
 interface Waiting {
@@ -67,10 +69,15 @@ export class Slots {
 
   #leave(user: SlotUser): void {
     this.#take(user, -1);
-    const next = this.#next();
-    if (next === undefined) return;
-    this.#waiting.splice(this.#waiting.indexOf(next), 1);
-    next.enter();
+    this.admit();
+  }
+
+  /** Lets in whoever may begin. */
+  admit(): void {
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      this.#waiting.splice(this.#waiting.indexOf(next), 1);
+      next.enter();
+    }
   }
 
   #next(): Waiting | undefined {
@@ -87,6 +94,7 @@ export class Slots {
 
   #hasSlot(user: SlotUser): boolean {
     const [tenant, server] = keysOf(user);
+    if (user.mayBegin?.() === false) return false;
     if (this.#used >= this.#size || this.#count(tenant) >= this.#ofTenant) return false;
     return server === undefined || this.#count(server) < this.#ofServer;
   }

@@ -16,8 +16,6 @@ export interface StartsParts {
 export class Starts {
   readonly #session: Pick<LiveSession, 'mediaAhead' | 'signal'>;
   readonly #parts: StartsParts;
-  /** The first messages of conversations whose media is there, or could not be fetched. */
-  readonly #fetched = new Set<string>();
 
   constructor(session: Pick<LiveSession, 'mediaAhead' | 'signal'>, parts: StartsParts) {
     this.#session = session;
@@ -27,13 +25,13 @@ export class Starts {
   /** Takes what may be handed over now. A conversation whose media is not there pauses until it is. */
   take(): readonly Head[] {
     const { conversations, pace } = this.#parts;
+    const { mediaAhead } = this.#session;
     const heads: Head[] = [];
     while (this.#parts.maySend()) {
       const started = conversations.start(pace.atOnce);
       if (started.length === 0) break;
       for (const head of started) {
-        const isReady = head.mediaUrl === null || this.#fetched.delete(head.id);
-        if (!isReady) {
+        if (head.mediaUrl !== null && !mediaAhead.isSettled(head.id)) {
           this.#awaitMedia(head, head.mediaUrl);
           continue;
         }
@@ -62,7 +60,6 @@ export class Starts {
     conversations.pause(contactId);
     void this.#session.mediaAhead.settled(id, { url }).then(() => {
       if (this.#session.signal.aborted) return;
-      this.#fetched.add(id);
       conversations.resume(contactId);
       fetched();
     });

@@ -89,8 +89,8 @@ t.test('media that cannot be sent is refused with its reason', async (t) => {
     rows.map(async ([path, code, message, mayPass]) => {
       const url = path.startsWith('/') ? `${server.url}${path}` : path;
       const error = await failure(media.fetch({ url }, 'ten_a', patient()));
-      const retryAfterMs = mayPass ? 1_000 : null;
-      t.match(error, { code, message, certain: true, retryAfterMs }, path);
+      const [retryAfterMs, concerns] = mayPass ? [1_000, 'contact'] : [null, 'message'];
+      t.match(error, { code, message, certain: true, retryAfterMs, concerns }, path);
       t.notMatch(error.message, '127.0.0', 'no address that was looked up');
     }),
   );
@@ -105,7 +105,8 @@ t.test('media that cannot be sent is refused with its reason', async (t) => {
   const cut = failure(media.fetch({ url: `${server.url}/drip` }, 'ten_a', over.signal));
   await pause(100);
   over.abort();
-  t.match(await cut, { code: 'media_unavailable', certain: true, retryAfterMs: 0 });
+  const ended = { code: 'media_unavailable', certain: true, retryAfterMs: 0, concerns: 'contact' };
+  t.match(await cut, ended);
   const late = failure(media.fetch({ url: `${server.url}/a` }, 'ten_a', over.signal));
   t.match(await late, { retryAfterMs: 0 });
   t.same(await files('spool'), []);

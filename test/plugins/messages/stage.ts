@@ -26,7 +26,7 @@ import { inTurn } from '../../../plugins/media/ahead/in-turn.ts';
 import { Dispatchers } from '../../../plugins/messages/dispatch/dispatchers.ts';
 import { HostNotifier } from '../../../plugins/messages/dispatch/host-notifier.ts';
 import type { SendOutcome } from '../../../plugins/messages/dispatch/outcome.ts';
-import { unpaced } from '../../../plugins/messages/dispatch/pace.ts';
+import { type PaceSettings, unpaced } from '../../../plugins/messages/dispatch/pace.ts';
 import type { NextSend } from '../../../plugins/messages/dispatch/session-input.ts';
 import { forgetContact as forget, forgetSome } from '../../../plugins/messages/forget-contact.ts';
 import { type MessageLanes, makeLanes } from '../../../plugins/messages/lanes.ts';
@@ -64,6 +64,8 @@ export interface StageOptions {
   readonly handover?: Handover;
   /** Takes the events of messages; they wait when absent. */
   readonly outbox?: Pick<Outbox, 'prepare'>;
+  /** Pauses between messages; none when absent. */
+  readonly pace?: PaceSettings;
   /** Takes the media of inbound messages; none when absent. */
   readonly media?: SessionListenerParts['media'];
 }
@@ -183,7 +185,7 @@ export async function openStage(
     part: makeSessionListener({
       ...{ storage, lanes, dispatchers, reporter, log },
       media: options.media ?? noMedia,
-      pace: unpaced,
+      pace: options.pace ?? unpaced,
     }),
     idle: (accountId) => dispatchers.idle(accountId) !== null,
     send: (send) =>

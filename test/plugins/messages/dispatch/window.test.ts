@@ -153,9 +153,17 @@ for (const engine of databases) {
       const arrivals = new Map<string, () => void>();
       const begun: string[] = [];
       const forgotten: string[] = [];
+      const arrived = new Set<string>();
       session.mediaAhead = {
         begin: (id) => begun.push(id),
-        settled: (id) => new Promise((resolve) => arrivals.set(id, resolve)),
+        isSettled: (id) => arrived.has(id),
+        settled: (id) =>
+          new Promise((resolve) =>
+            arrivals.set(id, () => {
+              arrived.add(id);
+              resolve();
+            }),
+          ),
         take: async () => null,
         forget: (id) => forgotten.push(id),
       };

@@ -1,0 +1,95 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { SessionMedia } from '../../../../plugins/accounts/session/session-media.ts';
+import type { PaceSettings } from '../../../../plugins/messages/dispatch/pace.ts';
+import type { Media } from '../../../../plugins/messages/tables/message-rows.ts';
+import { engines } from '../../../harness/databases.ts';
+import { file, flood, mediaServer, picture } from '../../../harness/media-server.ts';
+import { mediaWorld, type WorldOptions } from '../../media/world.ts';
+import { acceptedId, FakeSession, makeTenant, openStage, startSession, until } from '../stage.ts';
+
+/** An account with a window of eight, whose driver asks for the media of each message. */
+async function open(t: Test, media: WorldOptions, pace?: PaceSettings) {
+  const { url } = await engines.sqlite.create(t);
+  const stage = await openStage(t, url, pace === undefined ? {} : { pace });
+  const world = await mediaWorld(t, media);
+  const { tenantId, accountIds } = await makeTenant(stage);
+  const session = new FakeSession(tenantId, accountIds[0] ?? '', stage.broker.processId);
+  session.capabilities = { ...session.capabilities, window: 8 };
+  const ofSession = new SessionMedia(world.media, tenantId, session.signal);
+  session.mediaAhead = ofSession.ahead;
+  session.answer = async (message) => {
+    const settled = ofSession.begin(message);
+    let isFinal = false;
+    try {
+      if (message.media !== null) await ofSession.fetch(message.media, session.signal);
+      isFinal = true;
+      return session.take(message);
+    } finally {
+      settled(isFinal);
+    }
+  };
+  const send = async (n: number, url: string | null): Promise<string> => {
+    const facts = { kind: 'image', mime_type: null, file_name: null, size: null } as const;
+    const media: Media | null = url === null ? null : { ...facts, url };
+    const phone = `+1202555${String(n).padStart(4, '0')}`;
+    const accountId = session.account.id;
+    return acceptedId(await stage.send({ tenantId, accountId, phone, media }));
+  };
+  return { stage, session, send, counted: world.counted, server: await mediaServer(t) };
+}
+
+t.test('a file that was deleted meanwhile is fetched again before its turn', async (t) => {
+  const { stage, session, send, server, counted } = await open(t, { keepMs: 100 });
+  let give = (): void => undefined;
+  server.answer('/map', (request, response) => {
+    give = () => file('image/png', picture)(request, response);
+  });
+  await startSession(t, stage, session);
+  const map = await send(1, `${server.url}/map`);
+  await until('it to be asked for', () => server.asked.get('/map') === 1);
+  // Its conversation waits for it by now.
+  await pause(200);
+  session.connected = false;
+  give();
+  await until('the file to be deleted', () => counted.includes('dropped'));
+
+  let failures = 1;
+  server.answer('/map', (request, response) => {
+    if (failures-- > 0) response.writeHead(503).end();
+    else file('image/png', picture)(request, response);
+  });
+  const text = await send(2, null);
+  session.connected = true;
+  stage.part.ready(session);
+  await until('the text to be sent', () => session.taken.includes(text), 900);
+  t.same(
+    session.handed.map(({ reference }) => reference),
+    [text],
+    'the driver does not get what is not there',
+  );
+  await until('the file to be sent', () => session.taken.includes(map));
+  t.equal(server.asked.get('/map'), 3);
+});
+
+t.test('two hundred images that wait for their pauses', async (t) => {
+  const size = 100_000;
+  // Four files of this size may wait.
+  const world = await open(t, { maxBytes: 2 * size }, { minMs: 50, maxMs: 50 });
+  const { stage, session, send, server, counted } = world;
+  session.connected = false;
+  await startSession(t, stage, session);
+  const ids: string[] = [];
+  for (let n = 0; n < 200; n += 1) {
+    server.answer(`/${n}`, flood(size, true));
+    ids.push(await send(n, `${server.url}/${n}`));
+  }
+  session.connected = true;
+  stage.part.ready(session);
+  await until('all to be sent', () => session.taken.length === ids.length, 60_000);
+  const most = Math.max(...server.asked.values());
+  const asked = [...server.asked.values()].reduce((all, one) => all + one, 0);
+  t.equal(server.asked.size, 200);
+  t.equal(most, 1, `${asked} requests for 200 files`);
+  t.equal(counted.filter((one) => one === 'dropped').length, 0);
+});
