@@ -71,6 +71,11 @@ export class Conversations {
     return this.#texts.size < this.free;
   }
 
+  /** A text waits for its turn only. */
+  get hasText(): boolean {
+    return this.#texts.size > 0;
+  }
+
   get #mediaFree(): number {
     return Math.max(1, Math.floor(this.#window / 2)) - this.#mediaUnderWay;
   }

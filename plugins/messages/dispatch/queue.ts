@@ -9,12 +9,14 @@ import type { InterruptibleSleep } from './interruptible-sleep.ts';
 /** Positions read at once. */
 const pageSize = 200;
 
-/** Positions kept at most; those behind them are read later. */
-const capacity = 10_000;
+/** Positions known at once; those behind them are read once nothing else can be sent. */
+const usualCapacity = 10_000;
 
 /** What a queue works with. */
 export interface QueueParts {
   readonly read: Pick<Storage['read'], 'queuedMessages' | 'contactAliases'>;
+  /** Default: 10,000. */
+  readonly capacity?: number;
   readonly log: GatewayLog;
 }
 
@@ -57,7 +59,7 @@ export class DispatchQueue {
   append(position: QueuePosition): boolean {
     const { sequence } = position;
     if (this.#tail !== null && sequence <= this.#tail) return false;
-    if (sequence - 1 !== this.#tail || this.conversations.size >= capacity) {
+    if (sequence - 1 !== this.#tail || this.#isFull) {
       this.#unread = true;
       return false;
     }
@@ -79,9 +81,14 @@ export class DispatchQueue {
     this.#maybeMerged = this.conversations.size > 0;
   }
 
-  /** More conversations may start than are known. */
+  /** More conversations may start than are known. All that fills the queue may wait, and holds up nobody behind it. */
   get isShort(): boolean {
-    return this.#unread && this.conversations.size < capacity && this.conversations.isShort;
+    const { isShort, hasText } = this.conversations;
+    return this.#unread && isShort && !(this.#isFull && hasText);
+  }
+
+  get #isFull(): boolean {
+    return this.conversations.size >= (this.#parts.capacity ?? usualCapacity);
   }
 
   /**

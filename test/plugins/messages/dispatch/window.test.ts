@@ -1,5 +1,8 @@
 import t from 'tap';
 import { DriverError, type OutboundMessage } from '../../../../core/contracts/driver.ts';
+import { createLog } from '../../../../core/log.ts';
+import { Dispatcher } from '../../../../plugins/messages/dispatch/dispatcher.ts';
+import { unpaced } from '../../../../plugins/messages/dispatch/pace.ts';
 import type { Media } from '../../../../plugins/messages/tables/message-rows.ts';
 import { databases } from '../../../harness/databases.ts';
 import {
@@ -112,6 +115,35 @@ for (const engine of databases) {
       await account.reach('sent', 'a1', 'a2');
       t.same(account.takenBy('a'), 'a1 a2');
       t.equal(session.handed.length, 6, 'each was handed over once');
+    });
+
+    t.test('more than the queue holds wait for one contact', async (t) => {
+      const { tenantId, accountIds } = await makeTenant(stage);
+      const [accountId = ''] = accountIds;
+      const session = wide(tenantId, accountId, stage.broker.processId);
+      t.teardown(() => session.end());
+      const { read } = stage.storage;
+      const dispatcher = new Dispatcher(session, {
+        ...{ read, step: stage.lanes.dispatch, pace: unpaced, log: createLog('silent') },
+        ...{ capacity: 20, announce: () => undefined },
+      });
+      session.answer = (one) =>
+        one.text === 'hangs' ? never() : Promise.resolve(session.take(one));
+      const send = async (text: string, phone: string): Promise<string> =>
+        acceptedId(await stage.send({ tenantId, accountId, text, phone }));
+      dispatcher.ready();
+      for (let n = 0; n < 25; n += 1) await send('hangs', '+12025550100');
+      dispatcher.poll();
+      await until('the first to be handed over', () => session.handed.length === 1);
+      const ids: string[] = [];
+      for (let n = 1; n <= 20; n += 1) {
+        ids.push(await send('goes', `+12025550${100 + n}`));
+        const queued = await read.queuedMessages.queuedOf(accountId, 0, 200);
+        t.equal(dispatcher.wake(queued.slice(-1)), true);
+      }
+      await until('the others to be sent', () => session.taken.length === ids.length);
+      t.same([...session.taken].sort(), ids.sort());
+      t.equal(session.handed.length, 1 + ids.length, 'each was handed over once');
     });
 
     t.test('eight at once and no more, each conversation in order', async (t) => {
