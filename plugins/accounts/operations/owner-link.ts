@@ -40,8 +40,9 @@ function getLink({ links, channels }: OwnerLinkParts): AnyOperation {
     headers,
     summary: 'See the linking behind a link',
     description:
-      'What the owner of the phone has to do now. A code is renewed: read it again. `link_used`: the number is ' +
-      'connected. `link_not_found`: the link has expired, or its linking was given up.',
+      'What the owner of the phone has to do now. A code is renewed: read it again. A linking that was given up is ' +
+      'answered with its status and reason; `restart_link` starts it again. `link_used`: the number is connected. ' +
+      '`link_not_found`: the link has expired, a new one was made, or the account was connected anew or removed.',
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: null,
     query: null,

@@ -465,6 +465,12 @@ for (const { name, create } of databases) {
         for (const one of links) t.match(await call(one, { headers, as }), { refused });
         t.match(await call('update_account', { ...change, as }), { refused });
       }
+      await mail.last.state('refused');
+      t.match(
+        await call('get_link', { headers }),
+        { status: 'error', reason: 'login_refused', step: null },
+        'a linking that was given up is shown with its reason',
+      );
       const parses = (parse: (text: string) => string | null) =>
         drivers.set('mail', new FakeDriver({}, { description: 'an address', parse }));
       parses(() => null);
