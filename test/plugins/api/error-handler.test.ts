@@ -110,16 +110,37 @@ t.test('what is no proper HTTP', async (t) => {
       401,
       '401',
     ],
+    [
+      'two keys in X-API-Key',
+      `GET /v1/things HTTP/1.1\r\n${auth}x-api-key: other\r\n\r\n`,
+      401,
+      '401',
+    ],
+    [
+      'two keys in X-API-Key beside a right one',
+      `GET /v1/things HTTP/1.1\r\n${auth}x-api-key: other\r\nAuthorization: Bearer ${keys.good}\r\n\r\n`,
+      401,
+      '401',
+    ],
   ];
   for (const [what, bytes, status, code] of cases) {
     const answer = await exchange(bytes);
     t.equal(answer.status, status, what);
     t.equal(String((answer.body as { error_code: unknown }).error_code), code, what);
   }
-  const fine = await exchange(
-    `GET /v1/things/thg_1 HTTP/1.1\r\n${auth}Content-Length: 2\r\n\r\n{}`,
-  ).catch((error: Error) => error.message);
-  t.match(fine, /answered 200/, '{} with GET');
+  const fine: [string, string][] = [
+    ['{} with GET', `${auth}Content-Length: 2\r\n\r\n{}`],
+    ['the same key twice', `${auth}x-api-key: ${keys.good}\r\n\r\n`],
+    [
+      'the same key in three headers',
+      `${auth}x-api-key: ${keys.good}\r\nAuthorization: Bearer ${keys.good}\r\n\r\n`,
+    ],
+  ];
+  for (const [what, rest] of fine) {
+    const request = `GET /v1/things/thg_1 HTTP/1.1\r\n${rest}`;
+    const answered = await exchange(request).catch((error: Error) => error.message);
+    t.match(answered, /answered 200/, what);
+  }
 });
 
 t.test('a client that goes away aborts its call', async (t) => {
