@@ -6907,7 +6907,7 @@ export interface operations {
             query?: {
                 /** @description The `cursor` of the previous answer. */
                 cursor?: string;
-                /** @description Where to begin without a cursor: behind all events, or before the oldest kept. */
+                /** @description Where to begin without a cursor: behind all events (`now`, the default), or before the oldest kept. Refused beside one. */
                 from?: "now" | "oldest";
                 /** @description Only events of these types, separated by commas, as far as the account has them: `list_webhook_events`. */
                 types?: string;

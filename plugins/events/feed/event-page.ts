@@ -34,7 +34,7 @@ export interface WantedPage extends FeedFilter {
 /**
  * The events that a query asks for.
  * @param read reads them, waiting or not
- * @throws GatewayError `invalid_cursor`, `invalid_event_type`, and what `read` throws
+ * @throws GatewayError `invalid_request`, `invalid_cursor`, `invalid_event_type`, and what `read` throws
  */
 export async function eventPage(
   { mint, cursors, keptMs, now }: EventPageParts,
@@ -43,10 +43,12 @@ export async function eventPage(
   read: (wanted: WantedPage) => Promise<FeedPage>,
 ): Promise<Static<typeof EventsAnswer>> {
   const { tenantId, disabled } = caller;
+  const { cursor, from } = query;
+  if (cursor !== undefined && from !== undefined) throw besideCursor();
   const position =
-    query.cursor === undefined
-      ? (query.from ?? 'now')
-      : positionOf(cursors.read(id, tenantId, query.cursor, 'cursor'));
+    cursor === undefined
+      ? (from ?? 'now')
+      : positionOf(cursors.read(id, tenantId, cursor, 'cursor'));
   const page = await read({
     tenantId,
     types: wantedTypes(query.types, disabled),
@@ -61,6 +63,14 @@ export async function eventPage(
     has_more: page.hasMore,
     missed: typeof position === 'object' && position.at < now() - keptMs,
   };
+}
+
+function besideCursor(): GatewayError {
+  const message = 'query/from is where to begin without a cursor; leave out one of them';
+  return new GatewayError('invalid_request', {
+    message,
+    details: [{ path: 'query/from', message }],
+  });
 }
 
 function eventView({ id, type, createdAt, accountId, payload }: ReadEvent, mint: MintAddress) {

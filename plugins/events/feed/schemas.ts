@@ -9,8 +9,8 @@ export const EventsQuery = Closed({
   ),
   from: Type.Optional(
     OneOf(['now', 'oldest'], {
-      default: 'now',
-      description: 'Where to begin without a cursor: behind all events, or before the oldest kept.',
+      description:
+        'Where to begin without a cursor: behind all events (`now`, the default), or before the oldest kept. Refused beside one.',
     }),
   ),
   types: Type.Optional(

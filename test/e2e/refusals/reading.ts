@@ -47,6 +47,9 @@ export function readRefusals(world: RefusalWorld, cursors: Cursors): readonly Re
     ...['0', '101', 'x'].map((limit) => parameter(`GET /events?limit=${limit}`, 'limit')),
     parameter('GET /events?from=yesterday', 'from'),
     parameter('GET /events?since=0', 'since'),
+    ...['oldest', 'now'].map((from) =>
+      parameter(`GET /events?timeout_s=0&cursor=${cursors.events}&from=${from}`, 'from'),
+    ),
     ...['', 'message.lost', 'message.sent,', 'message.sent,%20message.read', '*'].map((types) =>
       refused(400, 'invalid_event_type', `GET /events?types=${types}`, { fields: ['query/types'] }),
     ),
