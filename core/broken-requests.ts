@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { maxHeaderSize } from 'node:http';
+import { METHODS, maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import { GatewayError } from './errors.ts';
@@ -9,6 +9,9 @@ import { rawRefusal, sendRefusal } from './refusal.ts';
 const lingerMs = 1_000;
 
 const newline = 10;
+
+/** The first line of a request, whatever its method. */
+const requestLine = /^([\w!#$%&'*+.^`|~-]+) \S+ HTTP\/1\.[01]\r?\n/;
 
 /** The client went away in the middle of its request: nobody reads an answer. */
 const unanswerable = new Set(['ECONNRESET', 'HPE_INVALID_EOF_STATE']);
@@ -20,7 +23,7 @@ export interface BrokenRequest extends Error {
   readonly rawPacket?: unknown;
 }
 
-/** Answers bytes that are no HTTP, in the error shape. Called by the HTTP server. */
+/** Answers bytes that Node cannot read as a request, in the error shape. Called by the HTTP server. */
 export function refuseBrokenRequest(error: BrokenRequest, socket: Socket): void {
   if (socket.destroyed || socket.writableEnded) return;
   if (unanswerable.has(error.code ?? '') || !socket.writable) {
@@ -40,12 +43,22 @@ function brokenRequest({ code, rawPacket }: BrokenRequest): GatewayError {
     const inPath = endOfLine < 0 || endOfLine > maxHeaderSize;
     return new GatewayError(inPath ? 'uri_too_long' : 'headers_too_large');
   }
+  if (code === 'HPE_INVALID_METHOD' && isUnknownMethod(rawPacket)) {
+    return new GatewayError('not_found');
+  }
   return new GatewayError('invalid_request', {
     message:
       code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? 'The request did not arrive in time.'
         : 'This is not a valid HTTP request.',
   });
+}
+
+/** Whether bytes are a request but for its method, which Node does not know; TLS and other garbage is not. */
+function isUnknownMethod(rawPacket: unknown): boolean {
+  if (!(rawPacket instanceof Uint8Array)) return false;
+  const [, method] = requestLine.exec(Buffer.from(rawPacket).toString('latin1')) ?? [];
+  return method !== undefined && !METHODS.includes(method);
 }
 
 /** Answers a path that the router could not read, in the error shape. Called by Fastify. */
