@@ -3,15 +3,16 @@ import {
   type DriverAccount,
   DriverError,
   type DriverEvent,
-  type EndedReason,
   type LinkRequest,
   type OutboundMessage,
   type Port,
   type Sent,
   type Session,
+  type StateEvent,
 } from '../../core/contracts/driver.ts';
 import { notConnected } from '../../core/contracts/driver-error.ts';
 import type { ConnectionRole } from './connection.ts';
+import { loggedOut, loginRefused, unknownLink, unreachable } from './ending-events.ts';
 import type { SimulatedNetwork } from './launch.ts';
 import type { SessionNotice } from './network/protocol.ts';
 import { SessionConnection } from './session-connection.ts';
@@ -20,16 +21,6 @@ import { SessionConnection } from './session-connection.ts';
 const tokenName = 'token';
 /** Time-out of a log-out, in milliseconds. */
 const logOutTimeoutMs = 3_000;
-
-/** What the user reads while there is no connection. */
-const unreachable = 'The simulated network cannot be reached: it is tried again.';
-
-/** What the user reads of a link that is gone. */
-const endings: Readonly<Record<EndedReason, string>> = {
-  logged_out: 'The session was unlinked on the phone: connect it again.',
-  replaced: 'Another session has taken the place of this one: connect it again to take it back.',
-  session_lost: 'The network no longer knows this session: connect it again.',
-};
 
 /** One account's link to the simulated network: at most one connection at a time. */
 export class SimulatedSession implements Session {
@@ -68,12 +59,7 @@ export class SimulatedSession implements Session {
     try {
       const token = await this.#token();
       if (token === null) {
-        await this.#end(attempt, {
-          type: 'state',
-          state: 'logged_out',
-          reason: 'session_lost',
-          detail: 'The credentials of this session are gone: connect it again.',
-        });
+        await this.#end(attempt, unknownLink);
         return;
       }
       const connection = await this.#connect(attempt);
@@ -181,20 +167,9 @@ export class SimulatedSession implements Session {
       case 'resumed':
         return await this.#connected(attempt, connection);
       case 'logged_out':
-        return await this.#end(attempt, {
-          type: 'state',
-          state: 'logged_out',
-          reason: notice.reason,
-          detail: endings[notice.reason],
-        });
+        return await this.#end(attempt, loggedOut(notice.reason));
       case 'refused':
-        return await this.#end(attempt, {
-          type: 'state',
-          state: 'refused',
-          reason: 'login_refused',
-          detail: notice.message,
-          retryAt: null,
-        });
+        return await this.#end(attempt, loginRefused(notice.message));
     }
   }
 
@@ -206,7 +181,7 @@ export class SimulatedSession implements Session {
   }
 
   /** The attempt is over and this is its last word. */
-  async #end(attempt: AbortController, event: DriverEvent): Promise<void> {
+  async #end(attempt: AbortController, event: StateEvent): Promise<void> {
     if (attempt.signal.aborted) return;
     this.#cut();
     // Emitted past `#emit`, which keeps silent for an attempt that is over; `close` still silences it.
@@ -217,14 +192,7 @@ export class SimulatedSession implements Session {
 
   async #lost(attempt: AbortController, error: unknown): Promise<void> {
     this.#port.log.debug({ accountId: this.#account.id, ...said(error) }, 'out of reach');
-    const reason = 'network_unreachable';
-    await this.#end(attempt, {
-      type: 'state',
-      state: 'lost',
-      reason,
-      detail: unreachable,
-      retryAt: null,
-    });
+    await this.#end(attempt, unreachable);
   }
 
   /** Only the present attempt is heard. Rejects as `Port.emit` does. */
