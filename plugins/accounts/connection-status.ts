@@ -1,6 +1,6 @@
 import type { LinkStep } from '../../core/contracts/driver.ts';
+import { isHeldBack, isPairing, isRefused } from './account-state.ts';
 import type { AccountState } from './contract.ts';
-import { isHeldBack, isPairing, isRefused } from './status.ts';
 
 /** The names that the status operations of `msgapp_web` answer. */
 export const msgappStatuses = [

@@ -6,6 +6,7 @@ import type { GatewayLog } from '../../core/log.ts';
 import { mayUse } from '../../core/scopes.ts';
 import { specifiedChannels } from '../../core/specified-channels.ts';
 import type { Plans } from '../tenants/contract.ts';
+import { isPairing } from './account-state.ts';
 import type { ChannelDirectory } from './channel-access.ts';
 import type { ConnectOptions } from './contract.ts';
 import { parseIdentifierInAddress } from './identifiers.ts';
@@ -14,7 +15,6 @@ import { restingView } from './session/connecting.ts';
 import { stillLinked } from './session/ending.ts';
 import type { SessionView } from './session/messages.ts';
 import { type SessionDirectory, SessionUnreachable } from './session-directory.ts';
-import { isPairing } from './status.ts';
 import type { AccountRow } from './tables/account-rows.ts';
 
 /** What the connection operations work with. */

@@ -1,4 +1,4 @@
-import { ownsNumber } from './status.ts';
+import { ownsNumber } from './account-state.ts';
 import type { AccountRow } from './tables/account-rows.ts';
 import type { OwnerLinkRow } from './tables/links.ts';
 

@@ -4,10 +4,10 @@ import type { LinkMethod } from '../../core/contracts/driver.ts';
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { GatewayLog } from '../../core/log.ts';
+import { ownsNumber } from './account-state.ts';
 import type { Connection, Connections } from './connections.ts';
 import type { LinkInput, LinkOutput } from './lanes/link.ts';
 import { isUsed, linkLifeMs, linkRestarts } from './link-rules.ts';
-import { ownsNumber } from './status.ts';
 import type { AccountRow } from './tables/account-rows.ts';
 import type { OwnerLinkRow } from './tables/links.ts';
 

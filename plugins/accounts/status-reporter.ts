@@ -1,7 +1,7 @@
 import type { GatewayLog } from '../../core/log.ts';
 import { masked } from '../../core/masked.ts';
+import { causeOf } from './account-state.ts';
 import type { AccountMetrics } from './metrics.ts';
-import { causeOf } from './status.ts';
 import type { AccountRow } from './tables/account-rows.ts';
 
 /** Whether a transition changed the account's status or its reason. Pure. */

@@ -5,8 +5,9 @@ import type {
   LostReason,
   RefusedReason,
 } from '../../core/contracts/driver.ts';
+import { isPairing, unconnected } from './account-state.ts';
 import type { AccountReason, AccountState, OwnReason } from './contract.ts';
-import { details, isRefusal } from './reasons.ts';
+import { details } from './reasons.ts';
 
 /** What can change the status of an account. */
 export type AccountTrigger =
@@ -51,21 +52,6 @@ export interface Transition {
   readonly abandon: AccountReason | null;
 }
 
-/** What an account is before its first connect. */
-export const unconnected: AccountState = {
-  status: 'disconnected',
-  reason: null,
-  detail: null,
-  retryAt: null,
-  linked: false,
-  restriction: null,
-  restrictionReason: null,
-  restrictionDetail: null,
-  restrictedUntil: null,
-  announced: false,
-  everConnected: false,
-};
-
 const noCause = { reason: null, detail: null, retryAt: null } as const;
 const unrestricted = {
   restriction: null,
@@ -88,39 +74,6 @@ export function accountTransition(state: AccountState, trigger: AccountTrigger):
     default:
       return state.status === 'disconnected' ? null : transitionLive(state, trigger);
   }
-}
-
-/** Pairing: a link is being made, and nothing of it is stored yet. */
-export function isPairing(state: AccountState): boolean {
-  return state.status === 'connecting' && !state.linked;
-}
-
-/** The last login was refused: by the network, or after too many wrong values. */
-export function isRefused(state: AccountState): boolean {
-  return state.status === 'disconnected' && isRefusal(state.reason);
-}
-
-/** Its driver has stalled the whole process: the account is tried again later. */
-export function isHeldBack(state: AccountState): boolean {
-  return state.status === 'connecting' && state.reason === 'stalled';
-}
-
-/** The cause of the status, or of a restriction to known contacts, which leaves the status as it is. */
-export function causeOf(state: AccountState): Pick<AccountState, 'reason' | 'detail'> {
-  const { reason, detail, restrictionReason, restrictionDetail } = state;
-  return reason === null
-    ? { reason: restrictionReason, detail: restrictionDetail }
-    : { reason, detail };
-}
-
-/** The number belongs to this account: connected, reconnecting or restricted. */
-export function ownsNumber(state: AccountState): boolean {
-  return state.status !== 'disconnected' && state.linked;
-}
-
-/** Counts against the plan's `accounts_cap`. */
-export function countsAgainstCap(state: AccountState): boolean {
-  return state.status === 'connecting' || state.everConnected;
 }
 
 type LiveTrigger = Exclude<AccountTrigger, { type: 'connect' | 'remove' }>;

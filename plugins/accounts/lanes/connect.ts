@@ -1,8 +1,9 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
+import { countsAgainstCap, ownsNumber, unconnected } from '../account-state.ts';
 import type { AccountState, ConnectOptions, Mode } from '../contract.ts';
 import { isUsed, linkRestarts } from '../link-rules.ts';
-import { accountTransition, countsAgainstCap, ownsNumber, unconnected } from '../status.ts';
+import { accountTransition } from '../status.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import { claimKey, TransitionBatch, type TransitionParts } from './transition-batch.ts';
 

@@ -1,5 +1,5 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
-import { isPairing } from '../status.ts';
+import { isPairing } from '../account-state.ts';
 
 /** A link for the owner of an account's phone. */
 export interface LinkInput {

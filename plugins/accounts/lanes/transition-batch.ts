@@ -1,7 +1,8 @@
 import type { Unit } from '../../../core/contracts/storage.ts';
+import { ownsNumber } from '../account-state.ts';
 import type { AccountReason, ConnectOptions, SessionListener } from '../contract.ts';
 import { accountEvent } from '../events.ts';
-import { ownsNumber, type Transition } from '../status.ts';
+import type { Transition } from '../status.ts';
 import { isStatusChange, type StatusReporter } from '../status-reporter.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 

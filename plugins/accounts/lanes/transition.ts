@@ -1,6 +1,7 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
-import { type AccountTrigger, accountTransition, ownsNumber } from '../status.ts';
+import { ownsNumber } from '../account-state.ts';
+import { type AccountTrigger, accountTransition } from '../status.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import { claimKey, TransitionBatch, type TransitionParts } from './transition-batch.ts';
 

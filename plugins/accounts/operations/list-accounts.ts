@@ -7,8 +7,8 @@ import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, nullableTimestamp, timestamp } from '../../../core/schemas.ts';
 import { mayUse } from '../../../core/scopes.ts';
 import type {} from '../../limits/contract.ts';
+import { causeOf } from '../account-state.ts';
 import type { AccountProxies } from '../proxies.ts';
-import { causeOf } from '../status.ts';
 import { Account } from './schemas.ts';
 
 export const accountExample = {

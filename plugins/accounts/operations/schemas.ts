@@ -9,11 +9,11 @@ import {
   Timestamp,
   timestamp,
 } from '../../../core/schemas.ts';
+import { causeOf } from '../account-state.ts';
 import { chatappStatuses, connectionStatuses, msgappStatuses } from '../connection-status.ts';
 import type { AccountStatus } from '../contract.ts';
 import { reasonWords } from '../reasons.ts';
 import type { SessionView } from '../session/messages.ts';
-import { causeOf } from '../status.ts';
 
 const accountStatuses = [
   'connected',

@@ -1,12 +1,12 @@
 import t from 'tap';
 import type { LinkStep } from '../../../core/contracts/driver.ts';
+import { unconnected } from '../../../plugins/accounts/account-state.ts';
 import {
   chatappStatus,
   connectionStatus,
   msgappStatus,
 } from '../../../plugins/accounts/connection-status.ts';
 import type { AccountState } from '../../../plugins/accounts/contract.ts';
-import { unconnected } from '../../../plugins/accounts/status.ts';
 
 t.test('names of connection statuses', async (t) => {
   const gone = { ...unconnected, everConnected: true, announced: true };

@@ -1,7 +1,7 @@
 import t from 'tap';
+import { unconnected } from '../../../plugins/accounts/account-state.ts';
 import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import { forgetContact } from '../../../plugins/accounts/contact-credentials.ts';
-import { unconnected } from '../../../plugins/accounts/status.ts';
 import { engines } from '../../harness/databases.ts';
 import { World } from './world.ts';
 

@@ -1,16 +1,15 @@
 import t from 'tap';
 import { refusedReasons } from '../../../core/contracts/driver.ts';
-import type { AccountReason, AccountState } from '../../../plugins/accounts/contract.ts';
 import {
-  type AccountTrigger,
-  accountTransition,
   causeOf,
   countsAgainstCap,
   isPairing,
   isRefused,
   ownsNumber,
   unconnected,
-} from '../../../plugins/accounts/status.ts';
+} from '../../../plugins/accounts/account-state.ts';
+import type { AccountReason, AccountState } from '../../../plugins/accounts/contract.ts';
+import { type AccountTrigger, accountTransition } from '../../../plugins/accounts/status.ts';
 
 const linked = { ...unconnected, linked: true, announced: true, everConnected: true };
 const blocked = 'blocked_by_msgapp' satisfies AccountReason;

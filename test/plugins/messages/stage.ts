@@ -10,6 +10,7 @@ import {
 import type { Json } from '../../../core/contracts/json.ts';
 import type { Unit } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
+import { unconnected } from '../../../plugins/accounts/account-state.ts';
 import type {
   AccountReason,
   AccountState,
@@ -17,7 +18,6 @@ import type {
   LiveSession,
   SessionListener,
 } from '../../../plugins/accounts/contract.ts';
-import { unconnected } from '../../../plugins/accounts/status.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
 import type { Outbox } from '../../../plugins/events/contract.ts';
 import type { PlanCaps } from '../../../plugins/limits/contract.ts';

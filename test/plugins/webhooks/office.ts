@@ -4,7 +4,7 @@ import { type Cradle, provide } from '../../../core/container.ts';
 import type { Unit } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
 import { createGateway, gatewayPlugin } from '../../../core/kernel.ts';
-import { unconnected } from '../../../plugins/accounts/status.ts';
+import { unconnected } from '../../../plugins/accounts/account-state.ts';
 import type { Egress, EgressPost } from '../../../plugins/egress/contract.ts';
 import egressPlugin from '../../../plugins/egress/plugin.ts';
 import lockPlugin from '../../../plugins/storage/lock-plugin.ts';

@@ -1,0 +1,50 @@
+import type { AccountState } from './contract.ts';
+import { isRefusal } from './reasons.ts';
+
+/** What an account is before its first connect. */
+export const unconnected: AccountState = {
+  status: 'disconnected',
+  reason: null,
+  detail: null,
+  retryAt: null,
+  linked: false,
+  restriction: null,
+  restrictionReason: null,
+  restrictionDetail: null,
+  restrictedUntil: null,
+  announced: false,
+  everConnected: false,
+};
+
+/** Pairing: a link is being made, and nothing of it is stored yet. */
+export function isPairing(state: AccountState): boolean {
+  return state.status === 'connecting' && !state.linked;
+}
+
+/** The last login was refused: by the network, or after too many wrong values. */
+export function isRefused(state: AccountState): boolean {
+  return state.status === 'disconnected' && isRefusal(state.reason);
+}
+
+/** Its driver has stalled the whole process: the account is tried again later. */
+export function isHeldBack(state: AccountState): boolean {
+  return state.status === 'connecting' && state.reason === 'stalled';
+}
+
+/** The cause of the status, or of a restriction to known contacts, which leaves the status as it is. */
+export function causeOf(state: AccountState): Pick<AccountState, 'reason' | 'detail'> {
+  const { reason, detail, restrictionReason, restrictionDetail } = state;
+  return reason === null
+    ? { reason: restrictionReason, detail: restrictionDetail }
+    : { reason, detail };
+}
+
+/** The number belongs to this account: connected, reconnecting or restricted. */
+export function ownsNumber(state: AccountState): boolean {
+  return state.status !== 'disconnected' && state.linked;
+}
+
+/** Counts against the plan's `accounts_cap`. */
+export function countsAgainstCap(state: AccountState): boolean {
+  return state.status === 'connecting' || state.everConnected;
+}
