@@ -4,12 +4,17 @@ import { UsageError } from './usage.ts';
 /** The options of a command, as `parseArgs` of Node.js takes them. */
 export type Options = NonNullable<ParseArgsConfig['options']>;
 
+/** What `parseArgs` makes of a command's options and its other words. */
+type Parsed<Known extends Options> = ReturnType<
+  typeof parseArgs<{ args: string[]; options: Known; allowPositionals: true }>
+>;
+
 /** Reads options and exactly as many other words as are named. @throws UsageError */
 export function read<const Known extends Options>(
   args: string[],
   options: Known,
   ...names: string[]
-) {
+): Parsed<Known> {
   const parsed = parse(args, options);
   const missing = names[parsed.positionals.length];
   if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
@@ -18,7 +23,7 @@ export function read<const Known extends Options>(
   return parsed;
 }
 
-function parse<const Known extends Options>(args: string[], options: Known) {
+function parse<const Known extends Options>(args: string[], options: Known): Parsed<Known> {
   try {
     return parseArgs({ args, options, allowPositionals: true });
   } catch (error) {
