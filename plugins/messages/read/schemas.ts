@@ -37,8 +37,8 @@ export const ListQuery = Closed({
   until: Type.Optional(Moment('Only messages accepted or received before this moment.')),
   q: Type.Optional(
     Type.String({
-      minLength: 1,
       maxLength: 200,
+      pattern: '\\S',
       description:
         'Only messages whose text contains each of these words, also within longer ones, whatever the case.',
     }),
@@ -64,8 +64,8 @@ export const ConversationsQuery = Closed({
   ),
   q: Type.Optional(
     Type.String({
-      minLength: 1,
       maxLength: 200,
+      pattern: '\\S',
       description:
         'Only conversations whose contact has each of these words in its name, number or address, also within longer ' +
         'ones, whatever the case. Texts are searched by `q` of `GET /messages`.',

@@ -34,9 +34,9 @@ export function readRefusals(world: RefusalWorld, cursors: Cursors): readonly Re
     parameter('GET /messages?status=lost', 'status'),
     parameter('GET /messages?since=yesterday', 'since'),
     parameter('GET /messages?until=0', 'until'),
-    parameter('GET /messages?q=', 'q'),
+    ...['', '%20', '%C2%A0'].map((q) => parameter(`GET /messages?q=${q}`, 'q')),
     parameter('GET /messages?error_code=', 'error_code'),
-    parameter('GET /conversations?q=', 'q'),
+    ...['', '%20'].map((q) => parameter(`GET /conversations?q=${q}`, 'q')),
     cursor(`GET /conversations?before=${cursors.list}`, 'before'),
     ...['-1', '56', '1.5', 'x'].map((timeout) =>
       parameter(`GET /messages/wait?timeout_s=${timeout}`, 'timeout_s'),
