@@ -26,6 +26,8 @@ const contentionNumbers = new Set([
 const connectionNumbers = new Set([
   1040, // too many connections
   1203, // too many connections of this user
+  1226, // too many connections of this user by a limit of its own
+  1129, // the host is blocked after many connection errors
   1047, // a node of a Galera cluster that is not part of it now
   1053, // shutdown in progress
   1152, // aborted connection

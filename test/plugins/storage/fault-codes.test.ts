@@ -47,6 +47,8 @@ t.test(
       [{ errno: 1969, code: 'ER_STATEMENT_TIMEOUT' }, 'contention', true],
       [{ errno: 1062, code: 'ER_DUP_ENTRY' }, 'other', false],
       [{ errno: 1927, code: 'ER_CONNECTION_KILLED', fatal: true }, 'connection', true],
+      [{ errno: 1226, code: 'ER_USER_LIMIT_REACHED', fatal: true }, 'connection', true],
+      [{ errno: 1129, code: 'ER_HOST_IS_BLOCKED', fatal: true }, 'connection', true],
       [{ errno: 1045, code: 'ER_ACCESS_DENIED_ERROR', fatal: true }, 'other', false],
       [{ errno: -111, code: 'ECONNREFUSED', fatal: true }, 'connection', true],
       [{ code: 'PROTOCOL_CONNECTION_LOST', fatal: true }, 'connection', true],

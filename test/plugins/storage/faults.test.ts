@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createConnection } from 'mysql2/promise';
 import t from 'tap';
 import type { Lane } from '../../../core/contracts/storage.ts';
 import type { OpenStorage } from '../../../plugins/storage/storage.ts';
@@ -283,6 +284,41 @@ t.test('a COMMIT whose answer is lost, of a server that then is away for a secon
   t.same(await answers, [run, run]);
   t.same(signals, ['1', '2'], 'told once');
   t.same(await scratchOf(storage.read).names(), ['1', '2']);
+});
+
+t.test('a user that may have fewer connections than the pools', async (t) => {
+  const database = await mariadb(t);
+  const url = new URL(database.url);
+  const name = url.pathname.slice(1);
+  const server = await createConnection(database.url);
+  t.teardown(async () => {
+    await server.query(`drop user ${name}`);
+    await server.end();
+  });
+  await server.query(`create user ${name} identified by 'secret'`);
+  await server.query(`grant all on ${name}.* to ${name}`);
+  Object.assign(url, { username: name, password: 'secret' });
+  const storage = await openScratch(url.href, t);
+  await addLockRows(storage, ['ten_1']);
+  await server.query(`alter user ${name} with max_user_connections 2`);
+  // Lanes of different names do not share a transaction.
+  const slow = Array.from(
+    { length: 10 },
+    (_, n): Lane<null, number> => ({
+      name: `slow ${n}`,
+      locks: () => [],
+      run: async (unit, inputs) => {
+        await scratchOf(unit).db.rows('select sleep(0.2)');
+        return inputs.map(() => n);
+      },
+    }),
+  );
+  const outcomes = await Promise.allSettled(slow.map((lane) => storage.submit(lane, null)));
+  const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+  t.ok(refused.length > 0, `${refused.length} of 10 found no connection`);
+  for (const { reason } of refused) t.match(reason, { code: 'unavailable', status: 503 });
+  await answersAgain(storage);
+  for (const [n, lane] of slow.entries()) t.equal(await storage.submit(lane, null), n);
 });
 
 t.test('a server that is away', async (t) => {
