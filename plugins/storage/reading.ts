@@ -42,7 +42,10 @@ export async function read<Result>(
       breaker.passed();
       return result;
     } catch (error) {
-      if (faultOf(error) === 'other' || isWriteWhileReading(error)) throw error;
+      const fault = faultOf(error);
+      if (fault === 'other' || isWriteWhileReading(error)) throw error;
+      // No room for this read's temporary table, say: of writes that tells nothing.
+      if (fault === 'unwritable') throw breaker.unavailable(error);
       breaker.noticed(error);
       if (tries === 2 || saysServerIsGone(error)) throw breaker.unavailable(error);
     }

@@ -321,6 +321,17 @@ t.test('a user that may have fewer connections than the pools', async (t) => {
   for (const [n, lane] of slow.entries()) t.equal(await storage.submit(lane, null), n);
 });
 
+t.test('a read without temporary space refuses itself, and no write', async (t) => {
+  const database = await mariadb(t);
+  const storage = await openScratch(database.url, t);
+  await addLockRows(storage, ['ten_1']);
+  const { lane } = storingLane('beside a large read');
+  const large = scratchOf(storage.read).tooLarge();
+  await t.rejects(large, { code: 'unavailable', status: 503, cause: { errno: 1114 } });
+  t.equal(await storage.submit(lane, 'written'), 1);
+  t.equal(await scratchOf(storage.read).value('written'), 1);
+});
+
 t.test('a server that is away', async (t) => {
   const database = await mariadb(t);
   const line = await FaultyServer.open(database.url, t);
