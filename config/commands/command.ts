@@ -11,7 +11,7 @@ export type Command =
   | { readonly name: 'backup' | 'restore'; readonly file: string; readonly json: boolean }
   | ({ readonly json: boolean } & AdministrationCommand);
 
-/** Which gateway a command calls, and as whom. */
+/** Address and API key of the gateway that a command calls. */
 export interface ApiAccess {
   readonly baseUrl: string;
   readonly apiKey: string;

@@ -46,8 +46,8 @@ export interface IdentifierRule {
   /** What to ask the user for, such as `an XMPP address, name@host`. */
   readonly description: string;
   /**
-   * The identifier in the one form in which it is stored, or null when the text is none. Pure, and gives back
-   * unchanged what it has answered itself. At most 100 characters, none of them a control character.
+   * The identifier in the one form in which it is stored, or null when the text is none. Pure; a stored identifier
+   * comes back unchanged. At most 100 characters, none of them a control character.
    */
   parse(text: string): string | null;
 }
@@ -57,8 +57,8 @@ export interface AddressRule {
   /** What to ask the user for, such as `a nickname`. */
   readonly description: string;
   /**
-   * The address in the one form in which it is stored, the `networkId` of events, or null when the text is none. Pure,
-   * and gives back unchanged what it has answered itself. At most 190 characters, none of them a control character.
+   * The address in the one form in which it is stored, the `networkId` of events, or null when the text is none. Pure;
+   * a stored address comes back unchanged. At most 190 characters, none of them a control character.
    */
   parse(text: string): string | null;
 }

@@ -7,8 +7,8 @@ import { knownFields, readingOf } from './field-readings.ts';
 const deepest = 10;
 
 /**
- * A message's content, whatever it is wrapped in. Pure. What a person typed wins as text; a message of which no field
- * is known is one all the same, since the network brings new kinds before the library knows them.
+ * A message's content, whatever it is wrapped in. Pure. What a person typed wins as text. A message without a known
+ * field becomes a sentence that says so: the network brings new kinds before the library knows them.
  */
 export function inboundContentOf(message: proto.IMessage): Content {
   return read(message, 0) ?? written(unsupportedText('message'));

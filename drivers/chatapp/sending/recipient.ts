@@ -3,7 +3,7 @@ import type { Client } from '../client.ts';
 import type { People, Person } from '../people.ts';
 import { isRpcError, meaningOf } from '../rpc-errors.ts';
 
-/** How long a message waits after its contact could not be looked up, in milliseconds. */
+/** Pause of a message before its contact's number is looked up once more, milliseconds. */
 const failedPauseMs = 5_000;
 
 /**
@@ -44,7 +44,7 @@ async function byPhone(
   }
 }
 
-/** Turns the failure of a look-up into one of this contact's message, which was not sent. */
+/** The error of a message whose contact's number could not be looked up; the message was not sent. */
 function lookUpFailure(error: unknown): unknown {
   const meaning = meaningOf(error);
   if (meaning?.kind === 'wait') {

@@ -11,7 +11,7 @@ export interface Read {
   readonly at: number;
 }
 
-/** Contacts whose chat could not be looked up: each is looked up again. */
+/** Queue of contacts whose chat is to be looked up again, after a failure. */
 export class FailedLookUps {
   readonly #reads = new Map<number, Read>();
   /** When they are due, by `performance.now`. */
@@ -23,12 +23,12 @@ export class FailedLookUps {
     return Math.max(0, this.#dueAt - performance.now());
   }
 
-  /** True while no chat may be looked up. */
+  /** True during the pause after a failure. */
   get isWaiting(): boolean {
     return this.#reads.size > 0 && this.dueIn > 0;
   }
 
-  /** Adds a contact that is looked up together with the others. */
+  /** Adds a contact to the queue. */
   add(read: Read): void {
     this.#reads.set(read.userId, read);
   }

@@ -28,9 +28,9 @@ const ways: Readonly<Record<string, string | null>> = {
 const others = new Set(['erasures', 'media_files']);
 
 /**
- * What belongs to tenants, by the columns of the tables: found by the first one that an index begins with, in an order in
- * which a row goes before that by which it is found. What names its tenant is looked for by that, too: it may have
- * outlived its parent. Pure.
+ * What belongs to tenants: each table with the first column of `ways` that an index begins with. A table comes before the
+ * one through which its rows are found. A table with a `tenant_id` of its own comes a second time, by that column: its
+ * rows may have outlived their parent. Pure.
  */
 export function belongingsOf(tables: readonly Table[]): readonly Belonging[] {
   const parents = Object.values(ways);

@@ -7,7 +7,8 @@ import { changeQueued, pageSize } from './change-queued.ts';
 
 /**
  * The lane of the sweep that fails some of what nobody will send: undispatched messages that waited too long, what a
- * link that is over has left, and what was accepted while its account was just being removed or logged out. Answers whether there may be more.
+ * link that is over has left, and what was accepted while its account was just being removed or logged out. Answers
+ * whether there may be more.
  */
 export function makeExpireLane(
   expireMs: number,

@@ -51,17 +51,19 @@ export class QueuedMessageTable {
     limit: number,
     withAbandoned = false,
   ): Promise<readonly QueuePosition[]> {
-    const abandoned = '(select up_to from abandoned_queues where account_id = ?)';
-    const isLeft = withAbandoned ? '1 = 1' : `sequence > coalesce(${abandoned}, 0)`;
+    const query = this.db
+      .knex('messages')
+      .select('id', 'sequence', 'contact_id', 'media')
+      .where({ account_id: accountId, status: 'queued' })
+      .where('sequence', '>', after)
+      .orderBy('sequence')
+      .limit(limit);
+    if (!withAbandoned) {
+      const abandoned = 'select up_to from abandoned_queues where account_id = ?';
+      query.whereRaw(`sequence > coalesce((${abandoned}), 0)`, [accountId]);
+    }
     const rows: readonly Pick<MessageColumns, 'id' | 'sequence' | 'contact_id' | 'media'>[] =
-      await this.db
-        .knex('messages')
-        .select('id', 'sequence', 'contact_id', 'media')
-        .where({ account_id: accountId, status: 'queued' })
-        .where('sequence', '>', after)
-        .whereRaw(isLeft, withAbandoned ? [] : [accountId])
-        .orderBy('sequence')
-        .limit(limit);
+      await query;
     return rows.map(toPosition);
   }
 
