@@ -1,15 +1,5 @@
 import type { QueuePosition } from '../tables/message-rows.ts';
-
-/** One contact's queued messages, in the order of acceptance. */
-interface Conversation {
-  readonly contactId: string;
-  /** The first is the next to be sent, or under way. */
-  positions: QueuePosition[];
-  /** `behind`: waits for the message under way of a contact that has become one with it. */
-  state: 'ready' | 'underWay' | 'paused' | 'behind';
-  /** Among the ready ones the lowest comes first. */
-  turn: number;
-}
+import { type Conversation, Turns } from './turns.ts';
 
 /** The first message of a conversation. */
 export interface Head extends QueuePosition {
@@ -20,30 +10,23 @@ export interface Head extends QueuePosition {
 }
 
 /**
- * The queue of one account as conversations: each has one message under way at most, and `window` of them have one. A
- * conversation that has had its turn goes behind the others (round robin), so that none starves. Media takes half of the
- * window at most, as an upload may be slow. No I/O.
+ * The queue of one account as conversations, each with one message under way at most. Contacts that become one person
+ * become one conversation. No I/O.
  */
 export class Conversations {
-  readonly #window: number;
+  readonly #turns: Turns;
   readonly #all = new Map<string, Conversation>();
-  /** Those in state `ready`, in the order of their turns: with a text at their head, and with media. */
-  readonly #texts = new Set<Conversation>();
-  readonly #media = new Set<Conversation>();
   /** Contacts behind one that has become one with them while its message was under way. */
   readonly #behind = new Map<string, string>();
   /** Ids of messages that were handed to the driver before, in this session. */
   readonly #again = new Set<string>();
   /** Why the last tries of messages came to nothing, by their ids. */
   readonly #causes = new Map<string, string>();
-  #underWay = 0;
-  #mediaUnderWay = 0;
   #size = 0;
-  #turns = 0;
 
   /** @param window how many conversations may have a message under way, at least 1 */
   constructor(window: number) {
-    this.#window = Math.max(1, window);
+    this.#turns = new Turns(window);
   }
 
   /** How many messages are known here, those under way among them. */
@@ -53,7 +36,7 @@ export class Conversations {
 
   /** How many conversations may start a message beside those under way. */
   get free(): number {
-    return Math.max(0, this.#window - this.#underWay);
+    return this.#turns.free;
   }
 
   /** No message is known that waits or is under way. */
@@ -63,34 +46,22 @@ export class Conversations {
 
   /** Whether `start` would take a message. */
   get canStart(): boolean {
-    return this.free > 0 && (this.#texts.size > 0 || (this.#media.size > 0 && this.#mediaFree > 0));
+    return this.#turns.canStart;
   }
 
   /** More texts could start than are known. */
   get isShort(): boolean {
-    return this.#texts.size < this.free;
+    return this.#turns.isShort;
   }
 
   /** A text waits for its turn only. */
   get hasText(): boolean {
-    return this.#texts.size > 0;
-  }
-
-  get #mediaFree(): number {
-    return Math.max(1, Math.floor(this.#window / 2)) - this.#mediaUnderWay;
+    return this.#turns.hasText;
   }
 
   /** The message that `start` would take first, were there room; null without one. */
   get next(): QueuePosition | null {
-    return this.#first?.positions[0] ?? null;
-  }
-
-  /** The conversation whose turn it is, were there room; null without one. */
-  get #first(): Conversation | null {
-    const [text] = this.#texts;
-    const [media] = this.#mediaFree > 0 ? this.#media : [];
-    if (text === undefined || media === undefined) return text ?? media ?? null;
-    return text.turn < media.turn ? text : media;
+    return this.#turns.first?.positions[0] ?? null;
   }
 
   has(contactId: string): boolean {
@@ -118,7 +89,7 @@ export class Conversations {
   start(most = Number.POSITIVE_INFINITY): readonly Head[] {
     const heads: Head[] = [];
     while (this.free > 0 && heads.length < most) {
-      const conversation = this.#first;
+      const conversation = this.#turns.first;
       if (conversation === null) break;
       heads.push(...this.#begin(conversation));
     }
@@ -187,7 +158,7 @@ export class Conversations {
     const moved = old.positions.splice(old.state === 'underWay' ? 1 : 0);
     if (old.positions.length === 0) {
       this.#all.delete(from);
-      this.#leaveTurns(old);
+      this.#turns.leave(old);
     }
     this.#size -= moved.length;
     for (const position of moved) this.add({ ...position, contactId: into });
@@ -213,11 +184,9 @@ export class Conversations {
 
   #begin(conversation: Conversation): readonly Head[] {
     const [first] = conversation.positions;
-    this.#leaveTurns(conversation);
+    this.#turns.leave(conversation);
     if (first === undefined) return [];
-    conversation.state = 'underWay';
-    this.#underWay += 1;
-    if (first.mediaUrl !== null) this.#mediaUnderWay += 1;
+    this.#turns.begin(conversation);
     const cause = this.#causes.get(first.id) ?? null;
     return [{ ...first, again: this.#again.has(first.id), cause }];
   }
@@ -225,34 +194,20 @@ export class Conversations {
   #end(contactId: string): Conversation | null {
     const conversation = this.#all.get(contactId);
     if (conversation?.state !== 'underWay') return null;
-    this.#underWay -= 1;
-    if (hasMedia(conversation)) this.#mediaUnderWay -= 1;
+    this.#turns.end(conversation);
     return conversation;
   }
 
-  /** Puts a conversation at the end of its turns; it may have had a head of the other kind. */
   #makeReady(conversation: Conversation): void {
-    this.#leaveTurns(conversation);
     if (this.#behind.has(conversation.contactId)) {
+      this.#turns.leave(conversation);
       conversation.state = 'behind';
-      return;
+    } else {
+      this.#turns.await(conversation);
     }
-    conversation.state = 'ready';
-    this.#turns += 1;
-    conversation.turn = this.#turns;
-    (hasMedia(conversation) ? this.#media : this.#texts).add(conversation);
-  }
-
-  #leaveTurns(conversation: Conversation): void {
-    this.#texts.delete(conversation);
-    this.#media.delete(conversation);
   }
 }
 
 function inOrder(one: QueuePosition, other: QueuePosition): number {
   return one.sequence - other.sequence;
-}
-
-function hasMedia({ positions: [first] }: Conversation): boolean {
-  return first !== undefined && first.mediaUrl !== null;
 }
