@@ -58,7 +58,10 @@ function messageOf<Status extends TSchema>(status: Status) {
   });
 }
 
-function messageEvent<Event extends TSchema, Status extends TSchema>(event: Event, status: Status) {
+function messagePayload<Event extends TSchema, Status extends TSchema>(
+  event: Event,
+  status: Status,
+) {
   return {
     event,
     created_at: Timestamp,
@@ -69,7 +72,10 @@ function messageEvent<Event extends TSchema, Status extends TSchema>(event: Even
   };
 }
 
-function accountEvent<Event extends TSchema, Status extends TSchema>(event: Event, status: Status) {
+function accountPayload<Event extends TSchema, Status extends TSchema>(
+  event: Event,
+  status: Status,
+) {
   return {
     event,
     created_at: Timestamp,
@@ -85,7 +91,7 @@ function accountEvent<Event extends TSchema, Status extends TSchema>(event: Even
   };
 }
 
-const limitEvent = {
+const limitPayload = {
   event: Type.Literal('account.limit_reached'),
   created_at: Timestamp,
   account_id: Type.Null(),
@@ -99,7 +105,7 @@ const limitEvent = {
   }),
 };
 
-const operatorEvent = {
+const operatorPayload = {
   event: OneOf(operatorEventTypes),
   created_at: Timestamp,
   account_id: Type.Null(),
@@ -120,17 +126,19 @@ export function payloadSchema(type: EventType): TSchema {
 }
 
 function fieldsOf(type: EventType): TProperties {
-  if (type === 'account.limit_reached') return limitEvent;
-  if (isOperatorEvent(type)) return { ...operatorEvent, event: Type.Literal(type) };
+  if (type === 'account.limit_reached') return limitPayload;
+  if (isOperatorEvent(type)) return { ...operatorPayload, event: Type.Literal(type) };
   const event = Type.Literal(type);
   // Each event but that one is called after the status that raises it.
   const status = Type.Literal(type.slice(type.indexOf('.') + 1));
-  return type.startsWith('message.') ? messageEvent(event, status) : accountEvent(event, status);
+  return type.startsWith('message.')
+    ? messagePayload(event, status)
+    : accountPayload(event, status);
 }
 
-const AnyMessageEvent = Closed(messageEvent(Type.String(), OneOf(messageStatuses)));
-const AnyAccountEvent = Closed(accountEvent(Type.String(), OneOf(accountStatuses)));
-const LimitEvent = Closed(limitEvent);
+const AnyMessageEvent = Closed(messagePayload(Type.String(), OneOf(messageStatuses)));
+const AnyAccountEvent = Closed(accountPayload(Type.String(), OneOf(accountStatuses)));
+const LimitEvent = Closed(limitPayload);
 
 /** The payload of an event of a message. */
 export type MessagePayload = Static<typeof AnyMessageEvent>;
@@ -139,6 +147,6 @@ export type AccountPayload = Static<typeof AnyAccountEvent>;
 /** The payload of `account.limit_reached`. */
 export type LimitPayload = Static<typeof LimitEvent>;
 
-const OperatorEvent = Closed(operatorEvent);
+const OperatorEvent = Closed(operatorPayload);
 /** The payload of an event about delivery itself. */
 export type OperatorPayload = Static<typeof OperatorEvent>;

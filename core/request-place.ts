@@ -26,7 +26,7 @@ export class RequestPlace {
     this.traceparent = traceparent;
   }
 
-  /** Calls its handling; `end` has to follow. What that submits before its first wait is known to be the request's. */
+  /** Calls the handling; `end` has to follow. What the handling submits before its first wait is known to be the request's. */
   call<Result>(handle: () => Result): Result {
     const before = calling;
     calling = this;
@@ -37,7 +37,7 @@ export class RequestPlace {
     }
   }
 
-  /** Runs its handling and follows all that this leads to; `end` has to follow. Not for what is called often. */
+  /** Runs the handling; all that it leads to is known to be the request's. `end` has to follow. Not for what is called often. */
   follow<Result>(handle: () => Result): Result {
     this.#isFollowed = true;
     open += 1;

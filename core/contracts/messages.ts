@@ -4,7 +4,7 @@ import type { ActingCaller } from './caller.ts';
 export interface SendBody {
   /** The account to send from; absent when exactly one is connected. */
   readonly account_id?: string | undefined;
-  /** One of the three at least. */
+  /** The recipient, by at least one of three fields. */
   readonly to: {
     /** E.164, with its `+`. */
     readonly phone?: string | undefined;

@@ -7,7 +7,7 @@ import type { AccountRow } from './tables/account-rows.ts';
 /** The fields of an account that its events show. */
 export type EventAccount = Pick<AccountRow, 'id' | 'tenantId' | 'channel' | 'identifier'>;
 
-/** An account event as the outbox takes it; the payload has the specification's fields and no others. */
+/** An account event as the outbox takes it, with the payload that `docs/webhooks.md` shows. */
 export function accountEvent(account: EventAccount, event: AccountEvent, at: number): EventRecord {
   const { id, channel, identifier } = account;
   return {

@@ -9,7 +9,7 @@ import { RateLimiter } from './rate.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** When its caller was found, by the clock that only grows; as `caller`. */
+    /** When the caller was found, by the clock that only grows; set together with `caller`. */
     admittedAt: number;
   }
 }

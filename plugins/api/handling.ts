@@ -44,7 +44,7 @@ export class OperationHandling {
   readonly #validator: InputValidator;
   readonly #reader: InputReader;
   readonly #answer: Handler<AnyAnswer>;
-  /** Sends, waits and reads are many, and log what their lanes meet alone. */
+  /** Whether log lines of everything behind a call name its request; of sends, waits and reads the lanes' lines do. */
   readonly #isFollowed: boolean;
 
   /**

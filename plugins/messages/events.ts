@@ -18,7 +18,7 @@ const eventOfStatus = {
 export type EventStatus = keyof typeof eventOfStatus;
 
 /**
- * The event of a message that reached a status: the specification's payload, the message's six fields.
+ * The event of a message that reached a status, with the payload that `docs/webhooks.md` shows.
  * @param at when it did
  */
 export function messageEvent(

@@ -26,7 +26,7 @@ const answerWaitMs = 5_000;
 export interface SessionListenerParts {
   readonly storage: Storage;
   readonly lanes: MessageLanes;
-  /** Those of this process; the listener adds them. */
+  /** The dispatchers of this process; the listener adds one for each session. */
   readonly dispatchers: Dispatchers;
   readonly media: Pick<MediaService, 'take' | 'discard'>;
   readonly reporter: Pick<MessageReporter, 'report'>;
@@ -138,8 +138,8 @@ async function sweep(storage: Storage, dispatchers: Dispatchers): Promise<void> 
 }
 
 /**
- * Enters receipts. One that comes before the answer of its send is kept with the message when it names it by
- * reference; when it names only an id that the answer will bring, it waits for the answers under way, and those behind it too.
+ * Enters receipts in their order. A receipt may come before the answer of its send: with the message's reference it is
+ * stored at once, with only the id that the answer will bring it waits for the answers under way.
  * @throws Error when that answer takes too long
  */
 async function receipts(

@@ -12,7 +12,7 @@ import {
 } from '../../../core/contracts/schema.ts';
 
 /** The tables of accounts, their leases and credentials. */
-export const accountSchema: readonly Table[] = [
+export const accountTableSchema: readonly Table[] = [
   {
     name: 'accounts',
     columns: {

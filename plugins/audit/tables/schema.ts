@@ -1,7 +1,7 @@
 import { id, integer, key, nullable, type Table, words } from '../../../core/contracts/schema.ts';
 
 /** The table of changes; a row is added before its change and completed after it, then never changed. */
-export const auditSchema: readonly Table[] = [
+export const auditTableSchema: readonly Table[] = [
   {
     name: 'audit',
     columns: {

@@ -1,7 +1,7 @@
 import { id, integer, type Table, text, words, zero } from '../../../core/contracts/schema.ts';
 
 /** The tables of the processes, and of until when each holds its leases. */
-export const clusterSchema: readonly Table[] = [
+export const clusterTableSchema: readonly Table[] = [
   {
     name: 'lease_holders',
     columns: { id, expires_at: integer },

@@ -1,7 +1,7 @@
 import { id, integer, type Table, words } from '../../../core/contracts/schema.ts';
 
 /** The table of used answers. */
-export const confirmationSchema: readonly Table[] = [
+export const confirmationTableSchema: readonly Table[] = [
   {
     name: 'confirmations',
     columns: {

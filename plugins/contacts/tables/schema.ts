@@ -11,7 +11,7 @@ import {
 } from '../../../core/contracts/schema.ts';
 
 /** The tables of contacts. */
-export const contactSchema: readonly Table[] = [
+export const contactTableSchema: readonly Table[] = [
   {
     name: 'contacts',
     columns: {

@@ -1,7 +1,7 @@
 import { id, integer, key, nullable, type Table, words } from '../../../core/contracts/schema.ts';
 
 /** The table of erasures under way: a row is deleted when nothing is left of its subject. */
-export const erasureSchema: readonly Table[] = [
+export const erasureTableSchema: readonly Table[] = [
   {
     name: 'erasures',
     columns: {

@@ -9,7 +9,7 @@ import {
 } from '../../../core/contracts/schema.ts';
 
 /** The tables of the outbox and of the feed. */
-export const eventSchema: readonly Table[] = [
+export const eventTableSchema: readonly Table[] = [
   {
     name: 'events',
     columns: {

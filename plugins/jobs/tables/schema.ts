@@ -1,7 +1,7 @@
 import { id, integer, nullable, type Table, words, zero } from '../../../core/contracts/schema.ts';
 
 /** The table of jobs: since when each is there, when it is due, and the lease of the process that does it. */
-export const jobSchema: readonly Table[] = [
+export const jobTableSchema: readonly Table[] = [
   {
     name: 'jobs',
     columns: {

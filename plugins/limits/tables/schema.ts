@@ -1,7 +1,7 @@
 import { day, id, integer, type Table, words, zero } from '../../../core/contracts/schema.ts';
 
 /** The tables of what is counted against the limits and refused by them. */
-export const limitSchema: readonly Table[] = [
+export const limitTableSchema: readonly Table[] = [
   {
     name: 'usage_counters',
     columns: {

@@ -9,7 +9,7 @@ import {
 } from '../../../core/contracts/schema.ts';
 
 /** The tables of kept media. */
-export const mediaSchema: readonly Table[] = [
+export const mediaTableSchema: readonly Table[] = [
   {
     name: 'media_files',
     columns: {

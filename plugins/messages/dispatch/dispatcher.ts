@@ -75,7 +75,7 @@ export class Dispatcher {
 
   /** Answers null while messages wait or may wait, and where more than the acceptance decides whether one goes out. */
   idle(): IdleQueue | null {
-    // Should this process end between the two, only a network that de-duplicates is asked again.
+    // A process may end between the intent and the send: only a network that de-duplicates is asked again.
     const mayRepeat = this.#session.capabilities.deduplicates;
     const { tail, unread, maybeMerged } = this.#queue;
     // Outcomes want the lease that an acceptance locks: a whole batch of sessions would wait for it.

@@ -28,7 +28,7 @@ export class HostNotifier {
     this.#dispatchers = dispatchers;
   }
 
-  /** Notifies them of messages that are durable, by account and in order; what gets lost is found by a sweep. */
+  /** Notifies each account's host of messages that are durable, in order; a sweep finds what gets lost. */
   notify(accepted: ReadonlyMap<string, readonly AcceptedPosition[]>): void {
     for (const [accountId, positions] of accepted) {
       if (this.#dispatchers.wake(accountId, positions)) continue;

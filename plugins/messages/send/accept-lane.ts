@@ -16,7 +16,7 @@ export interface AcceptParts {
   readonly rules: SendRules;
   readonly findIdle: FindIdle;
   readonly reporter: Pick<MessageReporter, 'report'>;
-  /** Notifies the hosts of accounts of what was accepted for these, in order; what gets lost is found by a sweep. */
+  /** Notifies each account's host of the messages accepted for the account, in order; a sweep finds what gets lost. */
   notifyHosts(accepted: ReadonlyMap<string, readonly AcceptedPosition[]>): void;
   /** Begins to restrict an account for safety; what gets lost is begun again by its next refused opener. */
   restrict(accountId: string, until: number): void;
@@ -80,8 +80,8 @@ async function lockIdle(
 }
 
 /**
- * Writes what the decisions entered, with COMMIT: at most one statement or two for each table. The rare ones go before,
- * as they want to see the answer.
+ * Writes what the decisions entered, with COMMIT: at most one statement or two for each table. Rare statements go
+ * before the others, as their answers decide.
  */
 async function writeBatch(
   unit: Unit,

@@ -34,7 +34,7 @@ export interface SendBatch {
   readonly tenants: ReadonlyMap<string, SendingTenant>;
   readonly accounts: ReadonlyMap<string, SendingAccount>;
   readonly contacts: Map<string, SendingContact>;
-  /** The ids of contacts by those of their aliases that are named. */
+  /** Contact ids by the aliases that sends of the batch name. */
   readonly aliases: ReadonlyMap<string, string>;
   /** Contact ids by `nameKey`. */
   readonly contactsByName: Map<string, string>;

@@ -38,7 +38,7 @@ export type SendDecision = { readonly accepted: SendAnswer } | { readonly refuse
 export interface SendingChannel extends Pick<DriverCapabilities, 'recipients'> {
   /** The longest text, in characters; null: any that the gateway takes. */
   readonly maxText: number | null;
-  /** What an address of it is, for people. */
+  /** What an address on the channel is, in words for people. */
   readonly address: string;
 }
 

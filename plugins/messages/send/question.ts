@@ -12,7 +12,7 @@ export type AskSend = (
   idempotencyKey?: string,
 ) => Promise<string | null>;
 
-/** An Idempotency-Key that is forgotten so soon may be so before the send comes: then the person is asked. */
+/** An Idempotency-Key known for less time than this may be forgotten before the send comes. In milliseconds. */
 const lastMs = 600_000;
 
 /** What questions are made with. */

@@ -51,7 +51,7 @@ async function withStranger(send: UntracedSend, isKnown: IsKnown): Promise<Untra
   return { ...send, isStranger: !(await isKnown(tenantId, contactId, accountIds)) };
 }
 
-/** Asks about bodies that their schema has validated. @param ask about the lane's input of one */
+/** Asks about bodies that their schema has validated. @param ask puts one send into words, from the lane's input */
 export function makeAskSend(
   ask: (input: SendInput) => Promise<string | null>,
   { allowHttp, addresses, isKnown }: BodyParts,

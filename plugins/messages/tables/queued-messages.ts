@@ -168,7 +168,7 @@ export class QueuedMessageTable {
     });
   }
 
-  /** What is to fail of an account's queue; undefined: nothing. */
+  /** The part of an account's queue that is to fail; undefined: none. */
   async abandoned(accountId: string): Promise<AbandonedQueue | undefined> {
     const rows = await this.db.rows<AbandonedQueue>(
       'select up_to as upTo, reason from abandoned_queues where account_id = ?',
@@ -177,7 +177,7 @@ export class QueuedMessageTable {
     return rows[0];
   }
 
-  /** All of it has failed. */
+  /** The abandoned queue of an account has failed as a whole. */
   async endAbandoning(accountId: string): Promise<void> {
     await this.db.run('delete from abandoned_queues where account_id = ?', [accountId]);
   }

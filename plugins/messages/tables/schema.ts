@@ -14,7 +14,7 @@ import {
 } from '../../../core/contracts/schema.ts';
 
 /** The tables of messages, of what is to fail of them, and of open waits. */
-export const messageSchema: readonly Table[] = [
+export const messageTableSchema: readonly Table[] = [
   {
     name: 'threads',
     columns: {

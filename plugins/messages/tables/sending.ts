@@ -27,7 +27,7 @@ const notErased = '(c.phone is not null or c.network_id is not null)';
 /** What a contact is found by. */
 type NameColumn = 'id' | 'phone' | 'network_id';
 
-/** A contact, by id, number or address, and the account that a send names; null where it names none, or one that cannot be. */
+/** The contact, by id, number or address, and the account of a send; null where the send names none, or none can be. */
 interface Name {
   readonly tenantId: string;
   readonly name: string | null;
@@ -44,7 +44,7 @@ interface Named {
   readonly inWhere: readonly Value[];
 }
 
-/** The SQL that finds, in one statement, what a send must know of whom and what it names. */
+/** The SQL that finds, in one statement, the tenant, account and contact that a send names, with today's counters. */
 export class SendingTable {
   protected readonly db: Sql;
 

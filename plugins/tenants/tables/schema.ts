@@ -10,7 +10,7 @@ import {
 } from '../../../core/contracts/schema.ts';
 
 /** The tables of tenants and their API keys. */
-export const tenantSchema: readonly Table[] = [
+export const tenantTableSchema: readonly Table[] = [
   {
     name: 'tenants',
     columns: {

@@ -12,7 +12,7 @@ import {
 } from '../../../core/contracts/schema.ts';
 
 /** The tables of subscriptions, receivers and deliveries. */
-export const webhookSchema: readonly Table[] = [
+export const webhookTableSchema: readonly Table[] = [
   {
     name: 'webhooks',
     columns: {

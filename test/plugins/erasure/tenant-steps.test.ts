@@ -1,7 +1,7 @@
 import t from 'tap';
 import { belongingsOf } from '../../../plugins/erasure/tables/belongings.ts';
 import { tenantSteps } from '../../../plugins/erasure/tenant-steps.ts';
-import { webhookSchema } from '../../../plugins/webhooks/tables/schema.ts';
+import { webhookTableSchema } from '../../../plugins/webhooks/tables/schema.ts';
 import { databases } from '../../harness/databases.ts';
 import { openStage } from '../messages/stage.ts';
 
@@ -19,7 +19,7 @@ for (const engine of databases) {
     for (let start = 0; start < rows.length; start += 500) {
       await write('deliveries').insert(rows.slice(start, start + 500));
     }
-    const [forget, ...steps] = tenantSteps(storage, belongingsOf(webhookSchema)).toReversed();
+    const [forget, ...steps] = tenantSteps(storage, belongingsOf(webhookTableSchema)).toReversed();
     t.ok(forget);
     const erasure = { id: 'ten_gone', tenantId: 'ten_gone', contactId: null, address: null };
     for (const step of steps.reverse()) while (await step(erasure));
