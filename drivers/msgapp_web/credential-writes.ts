@@ -1,5 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CredentialStore } from '../../core/contracts/driver.ts';
+
+/** Pause before credentials that could not be read are read again, in milliseconds. */
+const againMs = 250;
 
 /** A value, or null for one that is deleted. */
 type Value = string | null;
@@ -48,7 +52,11 @@ export class CredentialWrites {
     this.#store = store;
   }
 
-  /** The values by name; a name without one is left out. */
+  /**
+   * The values by name; a name without one is left out. While the store cannot be read it waits: to a cipher a key that
+   * cannot be read is one that was never there.
+   * @throws Error when the session is closed meanwhile
+   */
   async get(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>();
     const missing: string[] = [];
@@ -61,7 +69,7 @@ export class CredentialWrites {
     const written = new Map<string, Value>();
     this.#reads.add(written);
     try {
-      const stored = await this.#store.get(missing);
+      const stored = await this.#read(missing);
       for (const name of missing) {
         // A change that came while the store was asked is newer than its answer, also when it is written by now.
         const change = this.#known(name);
@@ -145,6 +153,17 @@ export class CredentialWrites {
     this.#changed.clear();
     this.#kept.clear();
     this.#release();
+  }
+
+  async #read(names: readonly string[]): Promise<Readonly<Record<string, string>>> {
+    for (;;) {
+      try {
+        return await this.#store.get(names);
+      } catch (error) {
+        if (this.#closed) throw error;
+        await sleep(againMs);
+      }
+    }
   }
 
   #ownHold(): Replaced | null {

@@ -59,8 +59,8 @@ export class InboundRelay {
     this.#identities = new Identities(parts, socket, this.#opened);
     this.#reader = new MessageReader(parts, socket, this.#awaited, this.#identities);
     this.#messages = this.#opened
-      .then(() => this.#patiently(() => this.#awaited.start()))
-      .then(() => this.#patiently(() => this.#identities.start()))
+      .then(() => this.#awaited.start())
+      .then(() => this.#identities.start())
       .catch(() => undefined);
     this.#stand('CB:message', (node, handOn) => {
       this.#offered.push({ node, handOn });
@@ -129,7 +129,7 @@ export class InboundRelay {
       await allOf(storing);
       hold.release();
       // While the credentials cannot be written there is no acknowledgement either.
-      await this.#patiently(() => this.#parts.keys.writes.durable());
+      await this.#stored();
       for (const { handOn } of offered) handOn();
     } catch (error) {
       await allOf(storing).catch(() => undefined);
@@ -142,11 +142,11 @@ export class InboundRelay {
     return true;
   }
 
-  /** Tries again until it works, unless the connection is over. */
-  async #patiently(work: () => Promise<void>): Promise<void> {
+  /** Writes the credentials, again and again until it works, unless the connection is over. */
+  async #stored(): Promise<void> {
     for (;;) {
       try {
-        return await work();
+        return await this.#parts.keys.writes.durable();
       } catch (error) {
         if (this.#over) throw error;
         await new Promise((resolve) => setTimeout(resolve, againMs));

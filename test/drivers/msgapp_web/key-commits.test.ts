@@ -18,8 +18,10 @@ class CountedCredentials extends MemoryCredentials {
   /** Writes that stored the keys of messages. */
   commits = 0;
   broken = false;
+  unreadable = false;
 
   override async get(names: readonly string[]): Promise<Readonly<Record<string, string>>> {
+    if (this.unreadable) throw new Error('the database is away');
     return Object.fromEntries([...this.values].filter(([name]) => names.includes(name)));
   }
 
@@ -136,6 +138,23 @@ t.test('one that cannot be stored keeps back none that came with it', async (t) 
   t.same(new Set(received(one)), new Set(texts.map(({ text }) => text)), 'each was handed over');
   const { reused } = await network.ratchets();
   t.equal(reused, 0, 'no key was used twice');
+});
+
+t.test('a key that cannot be read for a moment is not taken for a missing one', async (t) => {
+  const one = await linked();
+  const { phone, port, credentials } = one;
+  const [from = ''] = contacts;
+  await network.write(phone, { from, name: 'Ada', text: 'before' });
+  await port.message();
+  const retries = async () => (await network.heard())['receipt retry'] ?? 0;
+  const before = await retries();
+  credentials.unreadable = true;
+  await network.write(phone, { from, name: 'Ada', text: 'meanwhile' });
+  await sleep(400);
+  credentials.unreadable = false;
+  t.match(await port.message(), { text: 'meanwhile' });
+  await nothingOffered(one);
+  t.equal(await retries(), before, 'nor is it asked for again');
 });
 
 t.test('who is written to may write at the same time', async (t) => {
