@@ -193,7 +193,8 @@ export class ConnectAttempt {
         return;
       }
       const recipients = new Recipients(library, keys, socket);
-      const outbound = new Outbound({ book, recipients, socket, port, limits: this.#limits });
+      const limits = this.#limits;
+      const outbound = new Outbound({ keys, book, recipients, socket, port, limits });
       this.#connection.phase = 'connected';
       // The gateway may send as soon as it knows, before `emit` has resolved.
       const gone = new AbortController();

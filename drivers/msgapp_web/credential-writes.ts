@@ -121,6 +121,11 @@ export class CredentialWrites {
     while (this.#builtUpon && !this.#closed) await this.#released;
   }
 
+  /** Resolves once nothing of a name that this one picks is kept back. */
+  async free(isPicked: (name: string) => boolean): Promise<void> {
+    while (!this.#closed && [...this.#kept.keys()].some(isPicked)) await this.#released;
+  }
+
   /** Keeps back what is changed under this hold. */
   hold(): Hold {
     if (this.#holds.size === 0) {

@@ -19,6 +19,8 @@ export interface InboundRelayParts extends MessageReaderParts {
 const againMs = 250;
 /** How many messages at most share a write of keys: a send to one of their writers waits for it. */
 const together = 32;
+/** The type of a message whose file may be long in coming: it shares no write of keys, which would wait for the file. */
+const withFile = 'media';
 /** Where status posts come from. */
 const statusPosts = 'status@broadcast';
 
@@ -101,14 +103,23 @@ export class InboundRelay {
     const kept: Offered[] = [];
     for (const { node, handOn } of offered) {
       if (this.#over) return;
-      const { from } = node.attrs;
-      if (isOneContact(from) || isBroadcastList(from)) kept.push({ node, handOn });
-      else await this.#leaveOut(node);
+      const { from, type } = node.attrs;
+      if (!isOneContact(from) && !isBroadcastList(from)) {
+        await this.#leaveOut(node);
+        continue;
+      }
+      if (type === withFile) {
+        await this.#keepAll(kept.splice(0));
+        await this.#keepAll([{ node, handOn }]);
+      } else kept.push({ node, handOn });
     }
-    if (kept.length > 0 && !(await this.#keep(kept)) && kept.length > 1) {
-      // One of them cannot be kept: the others are, once each has its own turn.
-      for (const one of kept) await this.#keep([one]);
-    }
+    await this.#keepAll(kept);
+  }
+
+  async #keepAll(offered: readonly Offered[]): Promise<void> {
+    if (offered.length === 0 || (await this.#keep(offered)) || offered.length === 1) return;
+    // One of them cannot be kept: the others are, once each has its own turn.
+    for (const one of offered) await this.#keep([one]);
   }
 
   /** Stores messages, then the keys that they have changed, all in one write; false: they are to be offered again. */

@@ -8,8 +8,10 @@ import {
   type Sent,
 } from '../../core/contracts/driver.ts';
 import { notConnected } from '../../core/contracts/driver-error.ts';
+import type { AccountKeys } from './account-keys.ts';
 import { beforeAbort } from './before-abort.ts';
 import type { ContactBook } from './contact-book.ts';
+import { sessionsFree } from './held-sessions.ts';
 import type { LibrarySocket } from './library.ts';
 import type { NewContactLimits } from './new-contact-limits.ts';
 import { outboundContentOf, uploadSilenceMs } from './outbound-content.ts';
@@ -29,6 +31,7 @@ const attempts = 6;
 
 /** What sending is made of. */
 export interface OutboundParts {
+  readonly keys: AccountKeys;
   readonly book: ContactBook;
   readonly recipients: Recipients;
   readonly socket: LibrarySocket;
@@ -125,12 +128,13 @@ export class Outbound {
     handed: { over: boolean },
     signal: AbortSignal,
   ): Promise<BinaryNode | undefined> {
-    const { recipients, socket, port } = this.#parts;
+    const { keys, book, recipients, socket, port } = this.#parts;
     const { reference } = message;
     const [content] = await Promise.all([
       outboundContentOf(port, message, signal),
       recipients.ready(destination),
     ]);
+    await sessionsFree(keys, [destination, await book.otherAddressOf(message.to, destination)]);
     signal.throwIfAborted();
     const answer: Promise<BinaryNode | undefined> = socket.waitForMessage(
       reference,

@@ -140,6 +140,39 @@ t.test('one that cannot be stored keeps back none that came with it', async (t) 
   t.equal(reused, 0, 'no key was used twice');
 });
 
+t.test('a file that is slow to come holds up who sent it alone', async (t) => {
+  const { phone, port, send, shown } = await linked();
+  const [ada = '', bob = ''] = contacts;
+  for (const [number, contact] of [ada, bob].entries()) {
+    await send(contact, `first_${number}`);
+    await network.write(phone, { from: contact, name: 'Ada', text: 'first' });
+    await port.message();
+  }
+  let arrive = (): void => undefined;
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  t.teardown(() => arrive());
+  port.onEmit = async (event) => {
+    if (event.type === 'message' && event.media !== null) await arrived;
+  };
+  const media = { kind: 'video', mimeType: 'video/mp4', bytes: 'AAAA' } as const;
+  await network.writeAtOnce(phone, [
+    // A copy of what the owner wrote on the phone: every message has one for the phone.
+    { from: phone, name: 'Me', text: 'written on the phone' },
+    { from: ada, name: 'Ada', text: 'a film', media },
+  ]);
+  t.match(await port.message(), { text: 'a film' });
+  const reply = send(ada, 'reply');
+  await sleep(100);
+  await send(bob, 'meanwhile');
+  t.equal((await shown()).at(-1), 'meanwhile');
+  arrive();
+  await reply;
+  t.equal((await shown()).at(-1), 'reply');
+  t.equal((await network.ratchets()).reused, 0);
+});
+
 t.test('a key that cannot be read for a moment is not taken for a missing one', async (t) => {
   const one = await linked();
   const { phone, port, credentials } = one;

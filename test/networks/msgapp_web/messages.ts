@@ -155,7 +155,7 @@ export function stanzaOf(
   const attrs: BinaryNode['attrs'] = {
     from: group ?? address,
     id,
-    type: 'text',
+    type: writing.media === undefined ? 'text' : 'media',
     t: now(),
     notify: name,
   };
