@@ -3,6 +3,16 @@ import { unsupportedText } from '../../core/contracts/inbound-text.ts';
 import { type Content, written } from './content.ts';
 import { knownFields, readingOf } from './field-readings.ts';
 
+type Association = proto.MessageAssociation.AssociationType;
+
+/** Further files of a message before them: the same one in a better quality, or the film of a photo that moves. */
+const furtherFiles: ReadonlySet<Association> = new Set<Association>([
+  5 satisfies proto.MessageAssociation.AssociationType.HD_VIDEO_DUAL_UPLOAD,
+  10 satisfies proto.MessageAssociation.AssociationType.HD_IMAGE_DUAL_UPLOAD,
+  12 satisfies proto.MessageAssociation.AssociationType.MOTION_PHOTO,
+  19 satisfies proto.MessageAssociation.AssociationType.HEVC_VIDEO_DUAL_UPLOAD,
+]);
+
 /** Deepest nesting that is read; the library's own bound is 5. */
 const deepest = 10;
 
@@ -33,6 +43,10 @@ export function withheldContent(why: string | null): Content | null {
 }
 
 function read(message: proto.IMessage, depth: number): Content | null {
+  const { associationType } = message.messageContextInfo?.messageAssociation ?? {};
+  if (associationType && furtherFiles.has(associationType)) {
+    return { type: 'left_out', kind: 'edit' };
+  }
   let left: Content | null = null;
   for (const field of knownFields) {
     const reading = readingOf(field, message);

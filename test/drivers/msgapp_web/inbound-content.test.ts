@@ -161,6 +161,30 @@ t.test('what is no message is left out, each under its kind', async (t) => {
   );
 });
 
+t.test('a further file of a message is none, a picture of an album is', async (t) => {
+  const { AssociationType } = proto.MessageAssociation;
+  const imageMessage = { directPath: '/v/f', mimetype: 'image/jpeg', caption: 'look' };
+  const info = (associationType: number) => ({
+    messageContextInfo: { messageAssociation: { associationType } },
+  });
+  const {
+    HD_VIDEO_DUAL_UPLOAD: video,
+    HD_IMAGE_DUAL_UPLOAD: image,
+    MOTION_PHOTO: motion,
+    HEVC_VIDEO_DUAL_UPLOAD: hevc,
+    MEDIA_ALBUM: album,
+  } = AssociationType;
+  for (const type of [video, image, motion, hevc]) {
+    for (const content of [
+      { associatedChildMessage: { message: { imageMessage, ...info(type) } } },
+      { associatedChildMessage: { message: { imageMessage } }, ...info(type) },
+    ]) {
+      t.same(inboundContentOf(content), { type: 'left_out', kind: 'edit' }, AssociationType[type]);
+    }
+  }
+  t.match(inboundContentOf({ imageMessage, ...info(album) }), { type: 'written', text: 'look' });
+});
+
 t.test('a message that is wrapped without end is a message', async (t) => {
   let content: object = { conversation: 'deep' };
   for (let depth = 0; depth < 50; depth += 1) content = { ephemeralMessage: { message: content } };
