@@ -13,7 +13,6 @@ export interface LibraryContact {
   readonly lid?: string | undefined;
   readonly phoneNumber?: string | undefined;
   readonly name?: string | undefined;
-  readonly notify?: string | undefined;
 }
 
 /** Most contacts of one event. */
@@ -43,7 +42,8 @@ export async function* importedEvents(
     if (isOwn(contact.id, own)) continue;
     const person = await personOf(book, contact);
     if (person === null) continue;
-    known.push(person);
+    // What somebody calls themselves is no entry of the phone's address book.
+    if (contact.name) known.push(person);
     people.set(contact.id, person);
   }
   if (asked.contacts) yield* contactsEvents(known);
@@ -60,10 +60,10 @@ export async function* importedEvents(
 /** The contact of an entry of the library; null for a group. */
 export async function personOf(
   book: ContactBook,
-  { id, lid, phoneNumber, name, notify }: LibraryContact,
+  { id, lid, phoneNumber, name }: LibraryContact,
 ): Promise<DriverContact | null> {
   if (!isOneContact(id)) return null;
-  return await book.person(id, phoneNumber ?? lid, name || notify || null);
+  return await book.person(id, phoneNumber ?? lid, name || null);
 }
 
 /** Contacts in events of bounded size. */

@@ -384,6 +384,29 @@ t.test("the phone's address book is imported with its saved names, which win", a
   t.match((await later.port.message()).from, { phone: ada, name: 'Ada (home)' });
 });
 
+t.test('whoever the phone has not saved is no contact', async (t) => {
+  const account = await bench.world.account();
+  await network.setPast(account.identifier, {
+    contacts: [
+      { phone: ada, name: 'Ada (work)' },
+      { phone: ben, name: '' },
+    ],
+    pushNames: [{ phone: phoneNumber(9003), name: 'cy ✨' }],
+    history: [{ from: ben, text: 'hello', at: Date.now() - 60_000 }],
+  });
+  const { port } = await bench.linked(account, { importContacts: true, importHistory: true });
+  await allAcknowledged(account.identifier);
+  t.match(
+    port.events.flatMap((event) => (event.type === 'contacts' ? event.contacts : [])),
+    { length: 1, 0: { phone: ada, name: 'Ada (work)' } },
+  );
+  t.match(
+    port.events.flatMap((event) => (event.type === 'history' ? event.messages : [])),
+    { length: 1, 0: { text: 'hello', contact: { phone: ben } } },
+    'a conversation is there all the same',
+  );
+});
+
 t.test('an address book that was not stored before a stop comes after it, once', async (t) => {
   const account = await bench.world.account();
   await network.saveContact(account.identifier, { phone: ben, name: 'Ben (work)' });

@@ -100,7 +100,7 @@ export async function seen(
 
 /** What a phone tells a device that is newly linked of its past. */
 export function pastMessage(library: Library, past: Past): proto.IMessage {
-  const { HistorySync, Message } = library.proto;
+  const { HistorySync } = library.proto;
   const conversations = past.contacts.map(({ phone, name }) => {
     const id = phone.includes('@') ? phone : `${phone.replace('+', '')}@${server}`;
     const messages = past.history
@@ -115,14 +115,31 @@ export function pastMessage(library: Library, past: Past): proto.IMessage {
     return { id, name, messages };
   });
   const syncType = HistorySync.HistorySyncType.INITIAL_BOOTSTRAP;
-  const bytes = HistorySync.encode(
-    HistorySync.fromObject({ syncType, conversations, progress: 100 }),
-  ).finish();
+  return historyMessage(library, { syncType, conversations, progress: 100 });
+}
+
+/** What a phone tells a new device of how people call themselves. */
+export function pushNamesMessage(
+  library: Library,
+  names: NonNullable<Past['pushNames']>,
+): proto.IMessage {
+  const syncType = library.proto.HistorySync.HistorySyncType.PUSH_NAME;
+  const pushnames = names.map(({ phone, name }) => ({
+    id: `${phone.replace('+', '')}@${server}`,
+    pushname: name,
+  }));
+  return historyMessage(library, { syncType, pushnames });
+}
+
+function historyMessage({ proto }: Library, history: proto.IHistorySync): proto.IMessage {
+  const { HistorySync, Message } = proto;
+  const bytes = HistorySync.encode(HistorySync.fromObject({ ...history })).finish();
   return {
     protocolMessage: {
       type: Message.ProtocolMessage.Type.HISTORY_SYNC_NOTIFICATION,
       historySyncNotification: {
-        syncType: Message.HistorySyncType.INITIAL_BOOTSTRAP,
+        // The two lists of types have the same numbers.
+        syncType: Number(history.syncType),
         initialHistBootstrapInlinePayload: deflateSync(bytes),
       },
     },

@@ -11,6 +11,7 @@ import { MediaHost } from './media-host.ts';
 import {
   encryptedFor,
   pastMessage,
+  pushNamesMessage,
   resendAnswer,
   seen,
   stanzaOf,
@@ -266,6 +267,11 @@ export class Switchboard {
       }
       const past = pastMessage(this.library, phone.past);
       await this.tellOwnDevice(phone, companion, `PAST${device}`, past);
+      const { pushNames } = phone.past;
+      if (pushNames !== undefined) {
+        const names = pushNamesMessage(this.library, pushNames);
+        await this.tellOwnDevice(phone, companion, `NAMES${device}`, names);
+      }
       for (const deliver of phone.early.splice(0)) await deliver(companion);
     }
     companion.activate();
