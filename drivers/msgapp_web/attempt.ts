@@ -177,7 +177,9 @@ export class ConnectAttempt {
     const book = this.#book;
     try {
       keys.save();
-      await keys.writes.durable();
+      // A link that is not stored leaves a dead device on the phone: the next try begins anew.
+      if (this.#linking === null) await keys.writes.durable();
+      else await keys.writes.surelyDurable();
       if (this.#over.signal.aborted || book === null) return;
       const own = await isPhoneOf(account.identifier, keys.login.me?.id, socket).catch(() => null);
       if (this.#over.signal.aborted) return;

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CredentialStore } from '../../core/contracts/driver.ts';
 
-/** Pause before credentials that could not be read are read again, in milliseconds. */
+/** Pause before credentials that could not be read or written are tried again, in milliseconds. */
 const againMs = 250;
 
 /** A value, or null for one that is deleted. */
@@ -106,7 +106,22 @@ export class CredentialWrites {
   }
 
   /**
-   * The same without what waits for a hold. Callers between two writes get the same promise.
+   * The same, tried until it works.
+   * @throws Error when the session is closed meanwhile
+   */
+  async surelyDurable(): Promise<void> {
+    for (;;) {
+      try {
+        return await this.durable();
+      } catch (error) {
+        if (this.#closed) throw error;
+        await sleep(againMs);
+      }
+    }
+  }
+
+  /**
+   * `durable` without what waits for a hold. Callers between two writes get the same promise.
    * @throws Error as `durable` does
    */
   written(): Promise<void> {

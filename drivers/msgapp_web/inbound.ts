@@ -15,8 +15,6 @@ export interface InboundRelayParts extends MessageReaderParts {
   isSending(reference: string): boolean;
 }
 
-/** Pause before credentials that could not be written are tried again, in milliseconds. */
-const againMs = 250;
 /** How many messages at most share a write of keys: a send to one of their writers waits for it. */
 const together = 32;
 /** The type of a message whose file may be long in coming: it shares no write of keys, which would wait for the file. */
@@ -140,7 +138,7 @@ export class InboundRelay {
       await allOf(storing);
       hold.release();
       // While the credentials cannot be written there is no acknowledgement either.
-      await this.#stored();
+      await this.#parts.keys.writes.surelyDurable();
       for (const { handOn } of offered) handOn();
     } catch (error) {
       await allOf(storing).catch(() => undefined);
@@ -151,18 +149,6 @@ export class InboundRelay {
       return false;
     }
     return true;
-  }
-
-  /** Writes the credentials, again and again until it works, unless the connection is over. */
-  async #stored(): Promise<void> {
-    for (;;) {
-      try {
-        return await this.#parts.keys.writes.durable();
-      } catch (error) {
-        if (this.#over) throw error;
-        await new Promise((resolve) => setTimeout(resolve, againMs));
-      }
-    }
   }
 
   async #receipt(node: BinaryNode, handOn: () => void): Promise<void> {

@@ -246,6 +246,26 @@ t.test('keys that cannot be stored end the connection before any message', async
   t.equal((await network.ratchets()).reused, 0, 'encrypted anew');
 });
 
+t.test('a link that cannot be stored at once is not lost', async (t) => {
+  const phone = phoneNumber(290);
+  const credentials = new CountedCredentials();
+  const account = { id: phone, tenantId: 'ten_1', channel: 'msgapp_web', identifier: phone };
+  const port = new MemoryPort(new LogLines(), credentials);
+  const session = makeMsgappWebDriver({ options }).open(account, port);
+  t.teardown(async () => session.close());
+  await session.link({ method: 'qr', importContacts: false, importHistory: false });
+  const { data } = await port.step('show_qr');
+  credentials.broken = true;
+  await network.scan(phone, data);
+  const loggedIn = async () => ((await network.logins())[phone] ?? 0) > 0 || undefined;
+  await until('the log-in of the new device', loggedIn);
+  await sleep(1_000);
+  credentials.broken = false;
+  await port.state('connected');
+  t.notOk(port.events.some((event) => event.type === 'state' && event.state === 'lost'));
+  t.ok(credentials.values.has('link'));
+});
+
 t.test('nothing that is held leaves without the lease', async (t) => {
   const { session, credentials, send, shown } = await linked();
   for (const [number, contact] of contacts.entries()) await send(contact, `leased_${number}`);
