@@ -3,6 +3,7 @@ import { Readable, Transform } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { inflate } from 'node:zlib';
+import type { proto } from 'baileys';
 import { DriverError } from '../../core/contracts/driver.ts';
 import type { Library } from './library.ts';
 
@@ -52,10 +53,18 @@ export function downloadsOf(library: Library): Downloads {
       const packed =
         inline ??
         (await buffer(await downloadContentFromMessage(notification, 'md-msg-hist', { options })));
-      const past = library.proto.HistorySync.decode(await inflated(packed));
-      return library.processHistoryMessage(past, log);
+      return library.processHistoryMessage(await unpacked(library, packed), log);
     },
   };
+}
+
+async function unpacked(library: Library, packed: Uint8Array): Promise<proto.HistorySync> {
+  try {
+    return library.proto.HistorySync.decode(await inflated(packed));
+  } catch (cause) {
+    const said = 'the history that the phone has handed over cannot be read';
+    throw new DriverError('media_unavailable', said, { certain: true, cause });
+  }
 }
 
 /** Final where the host has no such file, or will not give it. */

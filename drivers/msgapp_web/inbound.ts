@@ -19,6 +19,8 @@ export interface InboundRelayParts extends MessageReaderParts {
 const together = 32;
 /** The type of a message whose file may be long in coming: it shares no write of keys, which would wait for the file. */
 const withFile = 'media';
+/** Pauses before a message that could not be kept is tried again, in milliseconds; then the next connection brings it. */
+const retryPausesMs: readonly number[] = [1_000, 10_000, 60_000];
 /** Where status posts come from. */
 const statusPosts = 'status@broadcast';
 
@@ -115,9 +117,23 @@ export class InboundRelay {
   }
 
   async #keepAll(offered: readonly Offered[]): Promise<void> {
-    if (offered.length === 0 || (await this.#keep(offered)) || offered.length === 1) return;
+    if (offered.length === 0 || (await this.#keep(offered))) return;
     // One of them cannot be kept: the others are, once each has its own turn.
-    for (const one of offered) await this.#keep([one]);
+    for (const one of offered) {
+      if (offered.length === 1 || !(await this.#keep([one]))) this.#keepLater(one, retryPausesMs);
+    }
+  }
+
+  /** Tries again after these pauses, in which others have their turns. */
+  #keepLater(one: Offered, [pauseMs, ...pauses]: readonly number[]): void {
+    if (pauseMs === undefined) return;
+    const again = async (): Promise<void> => {
+      if (!(await this.#keep([one]))) this.#keepLater(one, pauses);
+    };
+    const timer = setTimeout(() => {
+      this.#messages = this.#messages.then(again);
+    }, pauseMs);
+    timer.unref();
   }
 
   /** Stores messages, then the keys that they have changed, all in one write; false: they are to be offered again. */
@@ -128,6 +144,7 @@ export class InboundRelay {
     try {
       for (const { node } of offered) {
         const message = await hold.run(() => this.#reader.decrypt(node));
+        if (message === null) continue;
         for await (const event of this.#reader.eventsOf(message, node)) {
           const stored = this.#parts.emit(event);
           stored.catch(() => undefined);
@@ -145,7 +162,7 @@ export class InboundRelay {
       hold.undo();
       if (this.#over) return true;
       const facts = { accountId: this.#parts.accountId, messages: offered.length, ...said(error) };
-      this.#parts.log.warn(facts, 'messages could not be kept: the network will offer them again');
+      this.#parts.log.warn(facts, 'messages could not be kept: they come again');
       return false;
     }
     return true;

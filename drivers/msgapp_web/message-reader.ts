@@ -1,5 +1,10 @@
-import type { BinaryNode, WAMessage } from 'baileys';
-import type { DriverEvent, DriverLog, LeftOutKind } from '../../core/contracts/driver.ts';
+import type { BinaryNode, proto, WAMessage } from 'baileys';
+import {
+  DriverError,
+  type DriverEvent,
+  type DriverLog,
+  type LeftOutKind,
+} from '../../core/contracts/driver.ts';
 import type { AccountKeys } from './account-keys.ts';
 import { hiddenIdOf, isOneContact, isOwn, ownAddresses, phoneOfAddress } from './addresses.ts';
 import type { Awaited } from './awaited.ts';
@@ -41,19 +46,19 @@ export class MessageReader {
     this.#identities = identities;
   }
 
-  /** Decrypts a message; one that cannot be read is marked as such, and the library asks for it again. */
-  async decrypt(node: BinaryNode): Promise<WAMessage> {
-    const { library, keys, log, accountId } = this.#parts;
+  /**
+   * Decrypts a message; one that cannot be read is marked as such, and the library asks for it again.
+   * @returns null when nobody can take it apart: the library refuses it
+   */
+  async decrypt(node: BinaryNode): Promise<WAMessage | null> {
+    const taken = this.#takenApart(node);
+    if (taken === null) return null;
     const { signalRepository } = this.#socket;
-    const { me } = keys.login;
-    const own = libraryLog(log, accountId);
-    const { fullMessage, decrypt } = library.decryptMessageNode(
-      node,
-      me?.id ?? '',
-      me?.lid ?? '',
-      signalRepository,
-      own,
-    );
+    const { fullMessage, decrypt } = taken;
+    const seconds = Number(fullMessage.messageTimestamp);
+    if (!(seconds >= 0 && seconds < Number.MAX_SAFE_INTEGER / 1_000)) {
+      fullMessage.messageTimestamp = Math.floor(Date.now() / 1_000);
+    }
     const [one, other] = writerAddresses(fullMessage.key);
     const [hidden, phone] = hiddenIdOf(one) ? [one, other] : [other, one];
     if (hidden && phone && hiddenIdOf(hidden) && phoneOfAddress(phone)) {
@@ -65,16 +70,41 @@ export class MessageReader {
     return fullMessage;
   }
 
+  #takenApart(node: BinaryNode): ReturnType<Library['decryptMessageNode']> | null {
+    const { library, keys, log, accountId, leftOut } = this.#parts;
+    const { id = '', lid = '' } = keys.login.me ?? {};
+    const own = libraryLog(log, accountId);
+    try {
+      return library.decryptMessageNode(node, id, lid, this.#socket.signalRepository, own);
+    } catch (error) {
+      log.warn({ accountId, error: said(error) }, 'a message is lost: it is none of the protocol');
+      leftOut('unreadable');
+      return null;
+    }
+  }
+
   /** What the gateway is to store of a decrypted message. */
   async *eventsOf(message: WAMessage, node: BinaryNode): AsyncIterable<DriverEvent> {
-    const { library, keys, book } = this.#parts;
+    const { library, keys } = this.#parts;
     // The library takes a list of the owner's own for a contact's where it names the owner by the hidden id.
     const own = ownAddresses(keys.login.me);
     const isOurs = message.key.fromMe || isOwn(writerAddresses(message.key)[0], own);
     if (!isOurs) return yield* this.#written(message, withheldAs(node));
     const history = library.getHistoryMsg(message.message ?? {});
-    if (history) yield* importedEvents(library, this.#socket, book, history, keys.imports);
+    if (history) yield* this.#imported(history);
     for (const resent of resentIn(library, message)) yield* this.#resent(resent);
+  }
+
+  async *#imported(history: proto.Message.IHistorySyncNotification): AsyncIterable<DriverEvent> {
+    const { library, keys, book, log, accountId, leftOut } = this.#parts;
+    try {
+      yield* importedEvents(library, this.#socket, book, history, keys.imports);
+    } catch (error) {
+      if (!(error instanceof DriverError) || error.retryAfterMs !== null) throw error;
+      const facts = { accountId, error: error.message };
+      log.warn(facts, 'a part of the history is lost: the network does not have it');
+      leftOut('unreadable');
+    }
   }
 
   /** What a contact wrote. */
@@ -113,4 +143,8 @@ function withheldAs({ content }: BinaryNode): string | null {
     ? content.find(({ tag }) => tag === 'unavailable')
     : undefined;
   return part?.attrs.type ?? null;
+}
+
+function said(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

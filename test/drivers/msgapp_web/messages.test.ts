@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type { ContactsEvent, DriverEvent, IdentityEvent } from '../../../core/contracts/driver.ts';
 import { Bench, type Opened } from '../../../testing/contract/driver/bench.ts';
 import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
@@ -405,6 +405,69 @@ t.test('whoever the phone has not saved is no contact', async (t) => {
     { length: 1, 0: { text: 'hello', contact: { phone: ben } } },
     'a conversation is there all the same',
   );
+});
+
+/** The library asks the real network's media host for a history: here the fake one answers. */
+function leadToMediaHost(t: Test): void {
+  const { fetch } = globalThis;
+  const led: typeof fetch = (address, ...rest) =>
+    fetch(String(address).replace('mmg.whatsapp.net', network.mediaPlace), ...rest);
+  globalThis.fetch = led;
+  t.teardown(() => {
+    globalThis.fetch = fetch;
+  });
+}
+
+async function linkedWithPast(statuses: readonly number[]) {
+  const account = await bench.world.account();
+  await network.setPast(account.identifier, {
+    contacts: [{ phone: ada, name: 'Ada' }],
+    history: [{ from: ada, text: 'from the past', at: Date.now() - 60_000 }],
+    inFile: true,
+  });
+  await network.refuseFiles(statuses);
+  await network.write(account.identifier, { from: ada, name: 'Ada', text: 'right behind it' });
+  return await bench.linked(account, { importContacts: true, importHistory: true });
+}
+
+t.test('a history that the media host does not give at once is asked for again', async (t) => {
+  leadToMediaHost(t);
+  const { account, port } = await linkedWithPast([503, 503]);
+  await until('it', async () => port.events.find(({ type }) => type === 'history'));
+  const types = port.events.map(({ type }) => type);
+  t.ok(types.indexOf('message') < types.indexOf('history'), 'what comes behind it goes on');
+  await allAcknowledged(account.identifier);
+  t.same(port.left, []);
+});
+
+t.test('a history that the media host does not have is counted as lost', async (t) => {
+  leadToMediaHost(t);
+  const { account, port } = await linkedWithPast([404]);
+  await allAcknowledged(account.identifier);
+  t.same(port.left, ['unreadable']);
+  t.notOk(port.events.some(({ type }) => type === 'history'));
+});
+
+t.test('a message without a time is of now', async (t) => {
+  const { phone, port } = await linked();
+  const begun = Math.floor(Date.now() / 1_000) * 1_000;
+  await network.write(phone, { from: ada, name: 'Ada', text: 'timeless', attrs: { t: null } });
+  const { text, at } = await port.message();
+  t.equal(text, 'timeless');
+  t.ok(at >= begun && at <= Date.now());
+  await allAcknowledged(phone);
+});
+
+t.test('a message that nobody can take apart is refused, and not offered for ever', async (t) => {
+  const one = await linked();
+  const { phone, port } = one;
+  const attrs = { recipient: '12025550199@s.whatsapp.net' };
+  await network.write(phone, { from: ada, name: 'Ada', text: 'not to us', attrs });
+  await network.write(phone, { from: ada, name: 'Ada', text: 'hello' });
+  t.match(await port.message(), { text: 'hello' });
+  await allAcknowledged(phone);
+  t.same(port.left, ['unreadable']);
+  t.equal(messagesOf(one).length, 1);
 });
 
 t.test('an address book that was not stored before a stop comes after it, once', async (t) => {

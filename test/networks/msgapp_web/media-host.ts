@@ -14,6 +14,8 @@ export class MediaHost {
   #server: Server | null = null;
   #port = 0;
   readonly #files = new Map<string, Buffer>();
+  /** With what the next downloads are refused. */
+  readonly refusals: number[] = [];
 
   /** Host and port. */
   get place(): string {
@@ -37,7 +39,9 @@ export class MediaHost {
       (request, response) => {
         if (request.method === 'GET') {
           const file = this.#files.get(request.url?.split('?')[0] ?? '');
-          response.writeHead(file === undefined ? 404 : 200).end(file);
+          const refusal = this.refusals.shift();
+          if (refusal !== undefined) response.writeHead(refusal).end();
+          else response.writeHead(file === undefined ? 404 : 200).end(file);
           return;
         }
         const chunks: Buffer[] = [];

@@ -1,3 +1,4 @@
+import { createCipheriv, createHmac, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { deflateSync } from 'node:zlib';
@@ -28,6 +29,8 @@ export interface Writing {
   readonly content?: Readonly<Record<string, unknown>> | undefined;
   /** The network holds the content back, in this word for why; `''`: for none. */
   readonly withheld?: string | undefined;
+  /** Attributes of its stanza that are others than usual; null: missing. */
+  readonly attrs?: Readonly<Record<string, string | null>> | undefined;
   /**
    * Which of its writer's addresses a message shows: by default the phone first, for somebody who hides it the
    * hidden id alone.
@@ -99,7 +102,11 @@ export async function seen(
 }
 
 /** What a phone tells a device that is newly linked of its past. */
-export function pastMessage(library: Library, past: Past): proto.IMessage {
+export async function pastMessage(
+  library: Library,
+  past: Past,
+  host: MediaHost,
+): Promise<proto.IMessage> {
   const { HistorySync } = library.proto;
   const conversations = past.contacts.map(({ phone, name }) => {
     const id = phone.includes('@') ? phone : `${phone.replace('+', '')}@${server}`;
@@ -115,35 +122,54 @@ export function pastMessage(library: Library, past: Past): proto.IMessage {
     return { id, name, messages };
   });
   const syncType = HistorySync.HistorySyncType.INITIAL_BOOTSTRAP;
-  return historyMessage(library, { syncType, conversations, progress: 100 });
+  const history = { syncType, conversations, progress: 100 };
+  return await historyMessage(library, history, past.inFile ? host : null);
 }
 
 /** What a phone tells a new device of how people call themselves. */
-export function pushNamesMessage(
+export async function pushNamesMessage(
   library: Library,
   names: NonNullable<Past['pushNames']>,
-): proto.IMessage {
+): Promise<proto.IMessage> {
   const syncType = library.proto.HistorySync.HistorySyncType.PUSH_NAME;
   const pushnames = names.map(({ phone, name }) => ({
     id: `${phone.replace('+', '')}@${server}`,
     pushname: name,
   }));
-  return historyMessage(library, { syncType, pushnames });
+  return await historyMessage(library, { syncType, pushnames }, null);
 }
 
-function historyMessage({ proto }: Library, history: proto.IHistorySync): proto.IMessage {
-  const { HistorySync, Message } = proto;
+async function historyMessage(
+  library: Library,
+  history: proto.IHistorySync,
+  host: MediaHost | null,
+): Promise<proto.IMessage> {
+  const { HistorySync, Message } = library.proto;
   const bytes = HistorySync.encode(HistorySync.fromObject({ ...history })).finish();
+  const packed = deflateSync(bytes);
   return {
     protocolMessage: {
       type: Message.ProtocolMessage.Type.HISTORY_SYNC_NOTIFICATION,
       historySyncNotification: {
         // The two lists of types have the same numbers.
         syncType: Number(history.syncType),
-        initialHistBootstrapInlinePayload: deflateSync(bytes),
+        ...(host === null
+          ? { initialHistBootstrapInlinePayload: packed }
+          : await historyFile(library, packed, host)),
       },
     },
   };
+}
+
+/** Encrypts a history and keeps it as a file; answers what names it. */
+async function historyFile(library: Library, bytes: Buffer, host: MediaHost) {
+  const mediaKey = randomBytes(32);
+  const { cipherKey, iv, macKey } = await library.getMediaKeys(mediaKey, 'md-msg-hist');
+  const cipher = createCipheriv('aes-256-cbc', cipherKey, iv);
+  const body = Buffer.concat([cipher.update(bytes), cipher.final()]);
+  const mac = createHmac('sha256', macKey ?? '');
+  const end = mac.update(iv).update(body).digest().subarray(0, 10);
+  return { mediaKey, directPath: host.keep(Buffer.concat([body, end])) };
 }
 
 /** The part of a message that is encrypted for this person; it names either of the two addresses. */
@@ -180,6 +206,10 @@ export function stanzaOf(
   if (isHidden) attrs.addressing_mode = 'lid';
   if (shows === 'phone_first') attrs.sender_lid = hidden;
   if (shows === 'hidden_first') attrs.sender_pn = addressOf(from);
+  for (const [name, value] of Object.entries(writing.attrs ?? {})) {
+    if (value === null) delete attrs[name];
+    else attrs[name] = value;
+  }
   const why: BinaryNode['attrs'] = writing.withheld ? { type: writing.withheld } : {};
   return { tag: 'message', attrs, content: [enc ?? { tag: 'unavailable', attrs: why }] };
 }

@@ -311,6 +311,16 @@ export class FakeNetwork {
     });
   }
 
+  /** Where the network keeps files: host and port. */
+  get mediaPlace(): string {
+    return this.#board.media.place;
+  }
+
+  /** The next downloads of files are answered with these statuses, one each. */
+  async refuseFiles(statuses: readonly number[]): Promise<void> {
+    this.#board.media.refusals.push(...statuses);
+  }
+
   async setPast(number: string, past: Past): Promise<void> {
     this.#phone(number).past = past;
   }

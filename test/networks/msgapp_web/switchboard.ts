@@ -265,11 +265,11 @@ export class Switchboard {
       if (addressBook !== null) {
         await this.tellOwnDevice(phone, companion, `KEY${device}`, addressBook.keyShare());
       }
-      const past = pastMessage(this.library, phone.past);
+      const past = await pastMessage(this.library, phone.past, this.media);
       await this.tellOwnDevice(phone, companion, `PAST${device}`, past);
       const { pushNames } = phone.past;
       if (pushNames !== undefined) {
-        const names = pushNamesMessage(this.library, pushNames);
+        const names = await pushNamesMessage(this.library, pushNames);
         await this.tellOwnDevice(phone, companion, `NAMES${device}`, names);
       }
       for (const deliver of phone.early.splice(0)) await deliver(companion);
