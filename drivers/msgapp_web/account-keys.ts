@@ -18,6 +18,9 @@ const keysAtOnce = 8;
 /** The name of the link itself; the many keys beside it are `key:TYPE:ID`. */
 const linkName = 'link';
 
+/** The library's list of who has a token, by which it looks for old ones: not kept, since it names people for ever. */
+const tokenIndex = '__index';
+
 /** What is stored of a link beside its keys. */
 interface StoredLink {
   readonly login: AuthenticationCreds;
@@ -127,6 +130,7 @@ export class AccountKeys implements SignalKeyStore {
     const values = new Map<string, string | null>();
     for (const [type, entries] of Object.entries(data)) {
       for (const [id, value] of Object.entries(entries ?? {})) {
+        if (type === 'tctoken' && id === tokenIndex) continue;
         const absent = value === null || value === undefined;
         values.set(nameOf(type, id), absent ? null : this.#textOf(type, value));
       }

@@ -115,7 +115,9 @@ export class ConnectAttempt {
   /** Drops what is in memory of credentials that are being deleted, written or not. */
   forget(names: readonly string[]): void {
     this.#parts.keys.writes.set(new Map(names.map((name) => [name, null])));
-    this.#connection.forget(usersIn(names));
+    const users = usersIn(names);
+    this.#connection.forget(users);
+    this.#inbound?.forget(names, users);
   }
 
   /** Ends at once: no byte goes out and no event is emitted. Idempotent. */

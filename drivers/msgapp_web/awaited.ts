@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { WAMessage, WAMessageKey } from 'baileys';
 import type { DriverLog, LeftOutKind } from '../../core/contracts/driver.ts';
 import type { AccountKeys } from './account-keys.ts';
@@ -22,8 +23,10 @@ export interface Envelope {
   readonly askAt: number;
 }
 
-/** The name under which they are kept. */
+/** The credential that lists the names of the others, each of which keeps one message: its writer's may be erased. */
 const storedName = 'awaited';
+/** What the names of the others begin with. */
+export const awaitedPrefix = `${storedName}:`;
 /** Most messages that are waited for; the oldest gives way. */
 const mostAwaited = 200;
 /** How long the phone is asked for a message, as the network's own programs do. */
@@ -54,10 +57,17 @@ export class Awaited {
 
   /** Goes on with what an earlier connection has left. */
   async start(): Promise<void> {
-    const text = (await this.#parts.keys.writes.get([storedName])).get(storedName);
-    // Written by `#save`, and nobody else writes under this name.
-    const stored = text === undefined ? [] : (JSON.parse(text) as [string, Envelope][]);
-    this.#envelopes = new Map(stored);
+    const { writes } = this.#parts.keys;
+    const list = (await writes.get([storedName])).get(storedName);
+    // Written by `#save`, and nobody else writes under these names.
+    const names = list === undefined ? [] : (JSON.parse(list) as string[]);
+    const stored = await writes.get(names);
+    this.#envelopes = new Map(
+      names.flatMap((name) => {
+        const text = stored.get(name);
+        return text === undefined ? [] : [JSON.parse(text) as [string, Envelope]];
+      }),
+    );
     this.#wait();
   }
 
@@ -65,6 +75,14 @@ export class Awaited {
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+  }
+
+  /** Waits no more for those whose credentials are being deleted. */
+  forget(names: readonly string[]): void {
+    const deleted = new Set(names);
+    for (const id of this.#envelopes.keys()) {
+      if (deleted.has(nameOf(id))) this.received(id);
+    }
   }
 
   of(id: string): Envelope | undefined {
@@ -81,12 +99,12 @@ export class Awaited {
     const [oldest] = this.#envelopes.keys();
     if (this.#envelopes.size > mostAwaited && oldest) this.giveUp(oldest);
     this.#wait();
-    this.#save();
+    this.#save(id);
   }
 
   /** Its content has come. */
   received(id: string): void {
-    if (this.#envelopes.delete(id)) this.#save();
+    if (this.#envelopes.delete(id)) this.#save(id);
   }
 
   /** Its content will not come: it is lost, and said to be. */
@@ -95,7 +113,7 @@ export class Awaited {
     const { log, accountId, leftOut } = this.#parts;
     log.warn({ accountId, networkId: id }, 'a message is lost: the phone did not hand it over');
     leftOut('unreadable');
-    this.#save();
+    this.#save(id);
   }
 
   /** Until the next message is due. */
@@ -112,7 +130,6 @@ export class Awaited {
     const now = Date.now();
     const due = [...this.#envelopes].filter(([, { askAt }]) => askAt <= now);
     for (const [id, envelope] of due.slice(0, askedAtOnce)) this.#ask(id, envelope, now);
-    if (due.length > 0) this.#save();
     this.#notBefore = now + betweenMs;
     this.#wait();
   }
@@ -125,6 +142,7 @@ export class Awaited {
     }
     const askAt = now + Math.min(Math.max(age, firstPauseMs), longestPauseMs);
     this.#envelopes.set(id, { ...envelope, askAt });
+    this.#save(id);
     const { remoteJid = null, participant = null } = envelope.key;
     const wanted = { remoteJid, fromMe: false, id, participant };
     const asked = this.#socket.requestPlaceholderResend(wanted);
@@ -132,8 +150,20 @@ export class Awaited {
     asked.catch(() => undefined);
   }
 
-  #save(): void {
-    const text = this.#envelopes.size === 0 ? null : JSON.stringify([...this.#envelopes]);
-    this.#parts.keys.writes.set(new Map([[storedName, text]]));
+  /** Writes what is known of a message, or that nothing is. */
+  #save(id: string): void {
+    const envelope = this.#envelopes.get(id);
+    const names = [...this.#envelopes.keys()].map(nameOf);
+    this.#parts.keys.writes.set(
+      new Map([
+        [nameOf(id), envelope === undefined ? null : JSON.stringify([id, envelope])],
+        [storedName, names.length === 0 ? null : JSON.stringify(names)],
+      ]),
+    );
   }
+}
+
+/** The name under which a message is kept; its id may be of any length. */
+function nameOf(id: string): string {
+  return `${awaitedPrefix}${createHash('sha256').update(id).digest('hex').slice(0, 32)}`;
 }

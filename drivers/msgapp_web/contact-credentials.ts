@@ -1,7 +1,9 @@
 import type { ContactAddress, StoredCredentials } from '../../core/contracts/driver.ts';
 import { nameOf } from './account-keys.ts';
 import { phoneOfAddress, userOf } from './addresses.ts';
+import { awaitedPrefix } from './awaited.ts';
 import { type Entry, entryName } from './contact-book.ts';
+import { savedContactsName } from './identities.ts';
 
 /** The number or hidden id of a contact, digits only. */
 interface User {
@@ -16,7 +18,10 @@ const domains = { phone: ['', '_128'], hidden: ['_1', '_129'] } as const;
 const deviceTypes = ['session', 'identity-key'] as const;
 
 /** The name of a key that begins with a number or a hidden id. */
-const deviceKey = /^key:(?:session|identity-key|device-list|lid-mapping):(\d+)/;
+const userKey = /^(?:key:(?:session|identity-key|device-list|lid-mapping)|contact):(\d+)/;
+
+/** The digits of each address in a text. */
+const addressed = /(\d+)(?:[:_.]\d+)*@/g;
 
 /**
  * The stored credentials that are about a contact: the library names them by number or hidden id, and the contact book
@@ -35,12 +40,27 @@ export async function credentialsOf(
   const found = begun.filter(
     (name) => !name.startsWith(groupKeys) || authors.some((author) => name.includes(author)),
   );
-  return [...new Set([...Object.keys(values), ...found])];
+  const mentioned = await mentioning(users, stored);
+  return [...new Set([...Object.keys(values), ...found, ...mentioned])];
+}
+
+/** What is kept for somebody else's sake and names one of these users, and then names by which each is known. */
+async function mentioning(
+  users: readonly User[],
+  stored: StoredCredentials,
+): Promise<readonly string[]> {
+  const names = await stored.names([awaitedPrefix, savedContactsName]);
+  const values = Object.entries(names.length === 0 ? {} : await stored.get(names));
+  const digits = new Set(users.map((user) => user.digits));
+  const found = values.filter(([, text]) =>
+    [...text.matchAll(addressed)].some(([, user]) => digits.has(user ?? '')),
+  );
+  return found.length === 0 ? [] : [...found.map(([name]) => name), ...users.map(bookName)];
 }
 
 /** The numbers and hidden ids in the names of such credentials, digits only. Pure. */
 export function usersIn(names: readonly string[]): readonly string[] {
-  const found = names.flatMap((name) => deviceKey.exec(name)?.[1] ?? []);
+  const found = names.flatMap((name) => userKey.exec(name)?.[1] ?? []);
   return [...new Set(found)];
 }
 

@@ -1,6 +1,6 @@
 import type { DriverContact, DriverEvent, DriverLog } from '../../core/contracts/driver.ts';
 import type { AccountKeys } from './account-keys.ts';
-import { addressOfPhone, phoneOfAddress } from './addresses.ts';
+import { addressOfPhone, phoneOfAddress, userOf } from './addresses.ts';
 import type { ContactBook } from './contact-book.ts';
 import { contactsEvents, type LibraryContact, personOf } from './imports.ts';
 import type { LibrarySocket } from './library.ts';
@@ -8,7 +8,7 @@ import type { LibrarySocket } from './library.ts';
 /** How many contacts' latest names are remembered. */
 const remembered = 10_000;
 /** The credential that keeps saved contacts until the gateway has taken them. */
-const storedName = 'saved_contacts';
+export const savedContactsName = 'saved_contacts';
 
 /** What it is made of. */
 export interface IdentityParts {
@@ -45,7 +45,7 @@ export class Identities {
   async start(): Promise<void> {
     const { writes, imports } = this.#parts.keys;
     if (!imports.contacts) return;
-    const text = (await writes.get([storedName])).get(storedName);
+    const text = (await writes.get([savedContactsName])).get(savedContactsName);
     // Written by `#save`, and nobody else writes under this name.
     const stored = text === undefined ? [] : (JSON.parse(text) as [string, LibraryContact][]);
     this.#untold = new Map([...stored, ...this.#untold]);
@@ -55,6 +55,16 @@ export class Identities {
 
   close(): void {
     this.#over = true;
+  }
+
+  /** Drops these users, by their digits; the others' saved contacts are stored anew. */
+  forget(users: readonly string[]): void {
+    const { size } = this.#untold;
+    for (const [key, { id, lid, phoneNumber }] of this.#untold) {
+      const own = [id, lid, phoneNumber].map((address) => userOf(address ?? ''));
+      if (own.some((user) => users.includes(user))) this.#untold.delete(key);
+    }
+    if (this.#untold.size < size) this.#save();
   }
 
   /** Notes the name that a message has brought already. */
@@ -118,7 +128,7 @@ export class Identities {
 
   #save(): void {
     const text = this.#untold.size === 0 ? null : JSON.stringify([...this.#untold]);
-    this.#parts.keys.writes.set(new Map([[storedName, text]]));
+    this.#parts.keys.writes.set(new Map([[savedContactsName, text]]));
   }
 
   #next(work: () => Promise<void>): void {

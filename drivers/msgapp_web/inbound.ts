@@ -80,6 +80,12 @@ export class InboundRelay {
     this.#open();
   }
 
+  /** Drops what is in memory of an erased contact. @param users as in `usersIn` these names */
+  forget(names: readonly string[], users: readonly string[]): void {
+    this.#awaited.forget(names);
+    this.#identities.forget(users);
+  }
+
   /** Nothing is handed on any more. */
   close(): void {
     this.#over = true;

@@ -27,6 +27,16 @@ t.test('the keys that linking makes are stored, and not in memory', async (t) =>
   t.same(store.asked, ['key:pre-key:1', `key:pre-key:${last}`]);
 });
 
+t.test('a list of everybody who has a token is not stored, the tokens are', async (t) => {
+  const store = new MemoryCredentials();
+  const keys = await AccountKeys.fresh(library, store, imports);
+  const ada = '12025550101@s.whatsapp.net';
+  const list = { token: Buffer.from(JSON.stringify([ada])) };
+  await keys.set({ tctoken: { __index: list, [ada]: { token: Buffer.from('token') } } });
+  await keys.writes.durable();
+  t.same([...store.values.keys()], [`key:tctoken:${ada}`]);
+});
+
 t.test('a login that is made anew is the same', async (t) => {
   const keys = await AccountKeys.fresh(library, new MemoryCredentials(), imports);
   const { login } = keys;

@@ -491,6 +491,66 @@ t.test('an address book that was not stored before a stop comes after it, once',
   t.notOk(again.port.events.some(isContacts));
 });
 
+/** Erases a contact as the gateway does. */
+async function erase({ port, session }: Opened, phone: string): Promise<void> {
+  const contact = { phone, networkId: hiddenId(phone) };
+  const about = async () => (await bench.driver.credentialsOf?.(contact, port.credentials)) ?? [];
+  for (let names = await about(); names.length > 0; names = await about()) {
+    session.forget?.(names);
+    await port.credentials.set(Object.fromEntries(names.map((name) => [name, null])));
+    await bench.quiet();
+  }
+}
+
+/** The names of the credentials in whose name or value this number stands. */
+function namesWith({ port }: Opened, phone: string): readonly string[] {
+  const digits = phone.replace('+', '');
+  const entries = [...port.credentials.values];
+  return entries.filter((entry) => entry.join().includes(digits)).map(([name]) => name);
+}
+
+t.test('an erased contact is in no message that is waited for, others are', async (t) => {
+  for (const connected of [true, false]) {
+    let one: Opened & { phone: string } = await linked();
+    await network.resend(one.phone, 'off');
+    for (const from of [ada, ben]) {
+      const writing = { from, name: 'One', text: `of ${from}`, withheld: '' };
+      await network.write(one.phone, writing);
+    }
+    await allAcknowledged(one.phone);
+    t.not(namesWith(one, ben).length, 0);
+    if (!connected) one = { ...(await bench.reopened(one)), phone: one.phone };
+    await erase(one, ben);
+    t.same(namesWith(one, ben), [], connected ? 'connected' : 'without a connection');
+    t.not(namesWith(one, ada).length, 0);
+    await network.resend(one.phone, 'content');
+    if (!connected) await one.session.resume();
+    t.match(await one.port.message(20_000), { text: `of ${ada}` });
+    t.equal(messagesOf(one).length, 1);
+  }
+});
+
+t.test(
+  'an erased contact is not among the saved ones that the gateway has yet to take',
+  async (t) => {
+    const account = await bench.world.account();
+    for (const phone of [ada, ben])
+      await network.saveContact(account.identifier, { phone, name: 'One' });
+    const one = await bench.open(account);
+    one.port.onEmit = async ({ type }) => {
+      if (type === 'contacts') await new Promise(() => undefined);
+    };
+    await bench.link(one, 'qr', { importContacts: true, importHistory: false });
+    const told = (event: DriverEvent): event is ContactsEvent => event.type === 'contacts';
+    await one.port.next('address book', told);
+    await bench.quiet();
+    t.ok(namesWith(one, ben).includes('saved_contacts'));
+    await erase(one, ben);
+    t.same(namesWith(one, ben), []);
+    t.ok(namesWith(one, ada).includes('saved_contacts'));
+  },
+);
+
 t.test('an address book that was not asked for stays on the phone', async (t) => {
   const account = await bench.world.account();
   await network.saveContact(account.identifier, { phone: ben, name: 'Ben (work)' });
