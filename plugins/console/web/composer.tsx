@@ -18,12 +18,12 @@ export function Composer(props: {
   const { session, accountId, contact } = props;
   const [text, setText] = useState('');
   const task = useTask();
-  /** One name for one text, kept until an answer came: a lost answer sends nothing twice. */
-  const key = useRef<{ text: string; id: string } | null>(null);
+  /** The name of what is sent, kept until an answer came or the text is edited: a lost answer sends nothing twice. */
+  const key = useRef<string | null>(null);
   const send = () => {
     if (text.trim() === '' || task.isBusy) return;
-    if (key.current?.text !== text) key.current = { text, id: crypto.randomUUID() };
-    const idempotencyKey = key.current.id;
+    key.current ??= crypto.randomUUID();
+    const idempotencyKey = key.current;
     void task.run(
       async () => {
         const body = { to: { contact_id: contact.id }, account_id: accountId, text };
@@ -60,7 +60,10 @@ export function Composer(props: {
           rows={1}
           maxLength={longest}
           value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
+          onInput={(event) => {
+            key.current = null;
+            setText(event.currentTarget.value);
+          }}
           onKeyDown={(event) => {
             if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
             event.preventDefault();

@@ -98,4 +98,21 @@ t.test('what a person sends in the console', { skip: skipWithoutBrowser }, async
     await idle.waitFor();
     t.equal(await composer.inputValue(), '', 'sent, it is gone');
   });
+
+  await t.test('typed again, is sent again, though the first answer was lost', async (t) => {
+    await open();
+    const composer = page.getByLabel('Message to Ada');
+    const send = page.getByRole('button', { name: 'Send', exact: true });
+    await composer.fill('ok');
+    await loseOneAnswer(page);
+    await send.click();
+    await away.waitFor();
+    await page.getByRole('log').getByText('ok', { exact: true }).waitFor();
+    await composer.fill('');
+    await composer.fill('ok');
+    const accepted = page.waitForResponse((response) => response.status() === 202);
+    await send.click();
+    await accepted;
+    t.equal(await sentOf('ok'), 2);
+  });
 });
