@@ -65,7 +65,9 @@ export function Composer(props: {
             setText(event.currentTarget.value);
           }}
           onKeyDown={(event) => {
-            if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+            // Safari ends a composition first: the Enter that confirmed it is told by its code alone.
+            const isComposing = event.isComposing || event.keyCode === 229;
+            if (event.key !== 'Enter' || event.shiftKey || isComposing) return;
             event.preventDefault();
             send();
           }}

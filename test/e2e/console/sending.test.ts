@@ -115,4 +115,25 @@ t.test('what a person sends in the console', { skip: skipWithoutBrowser }, async
     await accepted;
     t.equal(await sentOf('ok'), 2);
   });
+
+  await t.test('is not sent by the Enter that ends a composition', async (t) => {
+    await open();
+    const composer = page.getByLabel('Message to Ada');
+    const press = async (init: object) => {
+      await composer.dispatchEvent('keydown', { key: 'Enter', cancelable: true, ...init });
+      await page.evaluate('new Promise((resolve) => setTimeout(resolve))');
+      return page.locator('.composer button[aria-busy=true]').count();
+    };
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(sends, (route) => held.then(() => route.abort()), { times: 1 });
+    await composer.fill('にほ');
+    t.equal(await press({ isComposing: true }), 0);
+    t.equal(await press({ keyCode: 229 }), 0, 'in Safari');
+    t.equal(await press({ keyCode: 13 }), 1, 'but by the next one');
+    release();
+    await away.waitFor();
+  });
 });
