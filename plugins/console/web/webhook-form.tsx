@@ -55,26 +55,39 @@ function Fields(
     onSecret: (secret: string) => void;
   },
 ) {
-  const { session, webhook, onClose } = props;
+  const { session, onClose } = props;
+  /** As it was when the form opened: the page reads it anew meanwhile. */
+  const [webhook] = useState(props.webhook);
+  const names = props.events.map(([event]) => event);
   const [url, setUrl] = useState(webhook?.url ?? '');
   const [name, setName] = useState(webhook?.name ?? '');
-  const [chosen, choose] = useState<readonly string[]>(
-    webhook?.subscribed_to ?? props.events.map(([event]) => event),
+  /** Of those that are shown: what it has beside them cannot be chosen any more. */
+  const [atFirst] = useState(() =>
+    names.filter((event) => webhook?.subscribed_to.some((one) => one === event) ?? true),
   );
+  const [chosen, choose] = useState<readonly string[]>(atFirst);
   const [isOn, setOn] = useState(webhook?.enabled ?? true);
   const [hasRetries, setRetries] = useState(webhook?.retries_enabled ?? true);
   const [isSigned, setSigned] = useState(true);
   const task = useTask();
   const save = async () => {
-    const subscription = { url: url.trim(), subscribed_to: [...chosen] };
+    const whole = { url: url.trim(), subscribed_to: [...chosen] };
     const rules = { enabled: isOn, retries_enabled: hasRetries };
     const named = name.trim() === '' ? {} : { name: name.trim() };
-    const body = { ...subscription, ...rules, ...named };
     if (webhook !== undefined) {
+      // A URL, even the same, would end its pause.
+      const body = {
+        name: webhook.name,
+        ...named,
+        ...(whole.url !== webhook.url && { url: whole.url }),
+        ...(chosen.join() !== atFirst.join() && { subscribed_to: whole.subscribed_to }),
+        ...(isOn !== webhook.enabled && { enabled: isOn }),
+        ...(hasRetries !== webhook.retries_enabled && { retries_enabled: hasRetries }),
+      };
       await session.client.call('update_webhook', { path: { webhookId: webhook.id }, body });
       return null;
     }
-    const input = { body: { ...body, generate_signing_secret: isSigned } };
+    const input = { body: { ...whole, ...rules, ...named, generate_signing_secret: isSigned } };
     return (await session.client.call('create_webhook', input)).signing_secret ?? null;
   };
   const submit = () =>
@@ -85,7 +98,7 @@ function Fields(
       else props.onSecret(secret);
     });
   const toggle = (event: string, isChosen: boolean) =>
-    choose(isChosen ? [...chosen, event] : chosen.filter((one) => one !== event));
+    choose(names.filter((one) => (one === event ? isChosen : chosen.includes(one))));
   return (
     <form
       onSubmit={(event) => {

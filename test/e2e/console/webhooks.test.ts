@@ -1,0 +1,75 @@
+import t from 'tap';
+import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
+import { runGateway } from '../../harness/gateway.ts';
+import { startProcess } from '../../harness/processes.ts';
+import { startReceiver } from '../../harness/receiver.ts';
+import { bodyOf, pair, phoneNumber, receive, until } from '../../harness/story.ts';
+
+interface Webhook {
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+  readonly subscribed_to: readonly string[];
+  readonly health: { readonly is_disabled: boolean };
+}
+
+const phone = phoneNumber(1);
+
+t.test('a webhook changes in what was changed alone', { skip: skipWithoutBrowser }, async (t) => {
+  const settings = {
+    GATEWAY_WEBHOOKS__PAUSE_AFTER_FAILURES: '1',
+    GATEWAY_WEBHOOKS__PAUSE_AFTER_S: '0',
+  };
+  const gateway = await runGateway(t, { databaseUrl: null, settings });
+  const { api } = gateway;
+  const { origin } = new URL(gateway.baseUrl);
+  const receiver = await startReceiver(t, () => 500);
+  const subscribed_to = ['message.received', 'message.read'];
+  await api.post('/webhooks', { url: receiver.url(), subscribed_to, retries_enabled: false });
+  const listed = async () => {
+    const { webhooks } = bodyOf<{ webhooks: Webhook[] }>(await api.get('/webhooks'));
+    const [webhook] = webhooks;
+    if (webhook === undefined) throw new Error('there is no webhook');
+    return webhook;
+  };
+  await pair(api, phone);
+  await receive(api, phone, { from: { phone: phoneNumber(101) }, text: 'Hello' });
+  const paused = async () => ((await listed()).health.is_disabled ? true : undefined);
+  await until('the pause', paused);
+  const { tenant } = bodyOf<{ tenant: { id: string } }>(await api.get('/me'));
+  const command = ['tenants', 'update', tenant.id, '--disable', 'event:message.read'];
+  const env = { DATA_DIR: gateway.dataDir, GATEWAY_SECRET: gateway.secret };
+  const { code } = await startProcess(t, ['main.ts', ...command], env).exit;
+  t.equal(code, 0);
+  await until('the switched-off event', async () => {
+    const { events } = bodyOf<{ events: string[] }>(await api.get('/webhooks/events'));
+    return events.includes('message.read') ? undefined : true;
+  });
+
+  const page = await (await startBrowser(t)).newPage();
+  page.setDefaultTimeout(15_000);
+  await signIn(page, origin, gateway.key);
+  await page.goto(`${origin}/console#/webhooks/${(await listed()).id}`);
+  const dialog = page.getByRole('dialog');
+  const change = async (what: () => Promise<void>) => {
+    await page.getByRole('button', { name: 'Change' }).click();
+    await what();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  };
+  await change(() => dialog.getByLabel('Name').fill('orders'));
+  const named = await listed();
+  t.match(named, { name: 'orders', url: receiver.url(), health: { is_disabled: true } });
+  t.same(named.subscribed_to, subscribed_to, 'also what is switched off');
+
+  await change(async () => {
+    await api.put(`/webhooks/${named.id}`, { name: 'orders', enabled: false });
+    await dialog.getByLabel('message.sent').check();
+  });
+  const more = await listed();
+  t.same(more.subscribed_to, ['message.received', 'message.sent']);
+  t.match(more, { enabled: false, health: { is_disabled: true } }, 'changed by another meanwhile');
+
+  await change(() => dialog.getByLabel('Address').fill(receiver.url('/other')));
+  t.match(await listed(), { url: receiver.url('/other'), health: { is_disabled: false } });
+});
