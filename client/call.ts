@@ -66,10 +66,16 @@ export function isRead(id: OperationId): boolean {
   return paths[id].startsWith('GET ');
 }
 
+/** What the headers of a request are called where a caller gives them. */
+const givenAs: Readonly<Record<string, string>> = {
+  'x-api-key': 'apiKey',
+  'Idempotency-Key': 'idempotencyKey',
+};
+
 /**
  * Makes one request. JSON lines are answered as a list.
  * @param timeoutMs until the whole answer is there
- * @throws Refusal, Unreachable, or the reason of the signal
+ * @throws Refusal, Unreachable, the reason of the signal, or TypeError where a request cannot be made of what was given
  */
 export async function callOnce(
   { baseUrl, apiKey, fetch }: Target,
@@ -84,20 +90,16 @@ export async function callOnce(
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) search.set(name, Array.isArray(value) ? value.join() : String(value));
   }
+  const url = urlOf(`${baseUrl}${filled}${search.size > 0 ? `?${search}` : ''}`);
+  const headers = headersOf({ ...header, 'x-api-key': apiKey });
+  if (body !== undefined) headers.set('content-type', 'application/json');
+  const sent = body === undefined ? {} : { body: jsonOf(body) };
   const timeout = AbortSignal.timeout(timeoutMs);
   let answer: Response;
   let text: string;
   try {
-    answer = await fetch(`${baseUrl}${filled}${search.size > 0 ? `?${search}` : ''}`, {
-      method,
-      headers: {
-        ...header,
-        'x-api-key': apiKey,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: signal === null ? timeout : AbortSignal.any([signal, timeout]),
-    });
+    const ends = signal === null ? timeout : AbortSignal.any([signal, timeout]);
+    answer = await fetch(url, { method, headers, ...sent, signal: ends });
     text = await answer.text();
   } catch (error) {
     signal?.throwIfAborted();
@@ -107,6 +109,38 @@ export async function callOnce(
   const parsed = parse(isLines ? `[${text.trimEnd().replaceAll('\n', ',')}]` : text);
   if (answer.ok && parsed !== undefined) return parsed;
   throw errorOf(answer, parsed);
+}
+
+/** A URL that can be asked for; in a browser it may begin at the page's. */
+function urlOf(text: string): string {
+  try {
+    const { url } = new Request(text);
+    if (/^https?:/.test(url)) return url;
+  } catch {
+    // Said below.
+  }
+  throw new TypeError('baseUrl is no URL like http://127.0.0.1:3000/v1');
+}
+
+/** No error shows a value: one of them is the key. */
+function headersOf(given: Readonly<Record<string, string>>): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(given)) {
+    try {
+      headers.set(name, value);
+    } catch {
+      throw new TypeError(`${givenAs[name] ?? name} has a character that no header can have`);
+    }
+  }
+  return headers;
+}
+
+function jsonOf(body: unknown): string {
+  try {
+    return JSON.stringify(body);
+  } catch (cause) {
+    throw new TypeError('body cannot be written as JSON', { cause });
+  }
 }
 
 function parse(text: string): unknown {

@@ -89,7 +89,7 @@ export class GatewayClient {
   /**
    * Calls any operation by its id in the OpenAPI document. Reads are tried again when the gateway cannot be reached or
    * answers 429 or 503; anything else only after 429, as it may have been carried out.
-   * @throws Refusal, Unreachable, or the reason of the signal
+   * @throws Refusal, Unreachable, the reason of the signal, or TypeError where no request can be made of what was given
    */
   async call<Id extends OperationId>(
     id: Id,
@@ -100,7 +100,7 @@ export class GatewayClient {
 
   /**
    * Sends one message, once, however often the request has to be repeated.
-   * @throws Refusal, Unreachable, or the reason of the signal
+   * @throws Refusal, Unreachable, the reason of the signal, or TypeError where no request can be made of what was given
    */
   send(
     message: OperationInput<'send_message'>['body'],
@@ -113,7 +113,7 @@ export class GatewayClient {
   /**
    * Yields incoming messages in order, each once along the cursor, and waits for more until the signal ends it. Goes on
    * by itself when the gateway restarts.
-   * @throws Refusal, or the reason of the signal
+   * @throws Refusal, the reason of the signal, or TypeError as `call` does
    */
   messages({ cursor, accountId, signal }: FollowOptions = {}): AsyncGenerator<Message, void> {
     return follow({
@@ -133,7 +133,7 @@ export class GatewayClient {
 
   /**
    * Yields the tenant's events in order, each once along the cursor, as `messages` does.
-   * @throws Refusal, the reason of the signal, or EventsMissed where there is no `onMissed`
+   * @throws what `messages` throws, or EventsMissed where there is no `onMissed`
    */
   events<Type extends EventType = EventType>({
     types,

@@ -164,6 +164,38 @@ t.test('what may have been carried out is not repeated', async (t) => {
   await t.rejects(client.call('list_accounts', {}, { signal: ended }), { message: 'ended' });
 });
 
+t.test('what no request can be made of is told at once', async (t) => {
+  let requests = 0;
+  const baseUrl = await answering(t, (_, response) => {
+    requests += 1;
+    response.end();
+  });
+  const client = new GatewayClient({ baseUrl, apiKey: 'key' });
+  const to = { phone: '+12025550123' };
+  for (const wrong of [
+    '127.0.0.1:3000/v1',
+    'localhost:3000/v1',
+    '/v1',
+    baseUrl.replace('//', '//a:b@'),
+  ]) {
+    const lost = new GatewayClient({ baseUrl: wrong, apiKey: 'key' });
+    const told = { name: 'TypeError', message: /^baseUrl / };
+    await t.rejects(lost.call('list_accounts'), told, wrong);
+    await t.rejects(lost.messages().next(), told, 'a stream, too');
+  }
+  const apiKey = 'gw_test_„key“';
+  const error = await new GatewayClient({ baseUrl, apiKey }).call('get_me').catch((error) => error);
+  t.match(error, { name: 'TypeError', message: /^apiKey / });
+  t.notMatch(`${error.stack}${error.cause}`, /gw_test/, 'without the key');
+  await t.rejects(client.send({ to, text: 'Hi' }, { idempotencyKey: 'invoice\n1' }), {
+    name: 'TypeError',
+    message: /^idempotencyKey /,
+  });
+  // @ts-expect-error a text is no number
+  await t.rejects(client.send({ to, text: 1n }), { name: 'TypeError', message: /^body / });
+  t.equal(requests, 0);
+});
+
 t.test('an answer of somebody else is no refusal', async (t) => {
   const baseUrl = await answering(t, (_, response) => response.writeHead(404).end('<html>'));
   const client = new GatewayClient({ baseUrl, apiKey: 'key' });

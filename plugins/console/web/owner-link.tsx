@@ -38,6 +38,8 @@ function Running(props: { token: string; end: (how: 'link_used' | 'link_not_foun
   const task = useTask();
   useEffect(() => {
     for (const error of [loaded.error, task.error]) {
+      // No header can carry it.
+      if (error instanceof TypeError) end('link_not_found');
       if (!isRefusal(error)) continue;
       if (error.code === 'link_used' || error.code === 'link_not_found') end(error.code);
     }

@@ -11,7 +11,10 @@ export function SignIn(props: {
 }) {
   const [key, setKey] = useState('');
   const [isBusy, setBusy] = useState(false);
-  const isUnknown = props.error instanceof Refusal && props.error.status === 401;
+  const { error } = props;
+  // A TypeError: no header can carry it.
+  const isUnknown =
+    error instanceof TypeError || (error instanceof Refusal && error.status === 401);
   return (
     <main class="sign-in" id="main">
       <h1>{texts.product}</h1>
@@ -33,7 +36,7 @@ export function SignIn(props: {
             hint={texts.signIn.hint}
             isRequired
           />
-          <Problem error={isUnknown ? texts.signIn.unknown : props.error} />
+          <Problem error={isUnknown ? texts.signIn.unknown : error} />
           <Button type="submit" tone="main" isBusy={isBusy}>
             {texts.signIn.enter}
           </Button>

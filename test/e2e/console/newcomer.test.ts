@@ -16,6 +16,9 @@ t.test(
     const watched = watchPage(page, origin);
     const begun = Date.now();
     await page.goto(`${origin}/`);
+    await page.getByLabel('API key').fill('„gw_test_…“');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('The gateway does not know this key').waitFor();
     await page.getByLabel('API key').fill('gw_test_0000000000000000000000000000000000000000');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('The gateway does not know this key').waitFor();

@@ -197,8 +197,11 @@ async function ownersLink(t: Test, browser: Browser, gateway: RunningGateway): P
     await screen.getByText('The number is connected.').waitFor();
     await page.getByText(`${theirs} is connected.`).waitFor();
   }
-  await other.goto(`${origin}/console#/link/${'A'.repeat(43)}`);
-  await other.getByText('This link is not valid any more.').waitFor();
+  for (const token of ['A'.repeat(43), '„no-token“']) {
+    await other.goto(`${origin}/console#/connect`);
+    await other.goto(`${origin}/console#/link/${token}`);
+    await other.getByText('This link is not valid any more.').waitFor();
+  }
   t.same(await violations(other), [], 'a link that has ended');
   await gateway.api.delete(`/channels/msgapp-web/connections/${theirs}`);
   await page.context().close();
