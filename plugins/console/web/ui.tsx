@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isRefusal, Unreachable } from '../../../client/refusal.ts';
 import { texts } from './texts.ts';
 import { fullTime, shortTime } from './times.ts';
@@ -140,11 +140,18 @@ export function Bar({ value, of, text }: { value: number; of: number; text: stri
 
 export function Dialog(props: { title: string; onClose: () => void; children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    dialog.current?.showModal();
+  useLayoutEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    // Only a dialog that is closed before it is removed gives the focus back to what opened it.
+    return () => shown?.close();
   }, []);
   return (
-    <dialog ref={dialog} onClose={props.onClose} aria-label={props.title}>
+    <dialog
+      ref={dialog}
+      onClose={(event) => event.currentTarget.isConnected && props.onClose()}
+      aria-label={props.title}
+    >
       <h2>{props.title}</h2>
       {props.children}
     </dialog>

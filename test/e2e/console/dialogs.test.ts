@@ -1,0 +1,38 @@
+import t from 'tap';
+import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
+import { runGateway } from '../../harness/gateway.ts';
+import { bodyOf, pair, phoneNumber, receive } from '../../harness/story.ts';
+
+const [phone, ada] = [phoneNumber(1), phoneNumber(101)];
+
+t.test('what dialogs leave behind', { skip: skipWithoutBrowser }, async (t) => {
+  const gateway = await runGateway(t, { databaseUrl: null });
+  const { api } = gateway;
+  const { origin } = new URL(gateway.baseUrl);
+  await pair(api, phone);
+  const from = { phone: ada, name: 'Ada' };
+  const { contact } = await receive(api, phone, { from, text: 'Hello' });
+  const path = `/contacts/${contact.id}`;
+  const context = await (await startBrowser(t)).newContext();
+  context.setDefaultTimeout(15_000);
+  await context.grantPermissions(['clipboard-write', 'clipboard-read']);
+  const page = await context.newPage();
+  await signIn(page, origin, gateway.key);
+  const dialog = page.getByRole('dialog');
+  const focused = () => page.evaluate<string>('document.activeElement.textContent');
+
+  await t.test('the focus is where it was before', async (t) => {
+    await page.goto(`${origin}/console#/conversations`);
+    await page.getByRole('link', { name: /Ada/ }).click();
+    const opener = page.getByRole('button', { name: 'Contact', exact: true });
+    for (const end of ['Cancel', 'Save', 'Escape']) {
+      await opener.focus();
+      await page.keyboard.press('Enter');
+      await dialog.waitFor();
+      if (end === 'Escape') await page.keyboard.press(end);
+      else await dialog.getByRole('button', { name: end }).click();
+      await dialog.waitFor({ state: 'detached' });
+      t.equal(await focused(), 'Contact', `after ${end}`);
+    }
+  });
+});
