@@ -29,16 +29,20 @@ function Details(props: {
   onErased: () => void;
   onClose: () => void;
 }) {
-  const { session, contact, onClose } = props;
+  const { session, onClose } = props;
+  /** As it was when this was opened: others may change it meanwhile. */
+  const [contact] = useState(props.contact);
   const [name, setName] = useState(contact.name);
   const [chosen, setChosen] = useState(() => flags.filter((flag) => contact[flag]));
   const task = useTask();
   const becomesPrivate = chosen.includes('private') && !contact.private;
   const save = async () => {
+    const changed = flags.filter((flag) => chosen.includes(flag) !== contact[flag]);
     const body = {
       ...(name !== contact.name && { name }),
-      ...Object.fromEntries(flags.map((flag) => [flag, chosen.includes(flag)])),
+      ...Object.fromEntries(changed.map((flag) => [flag, chosen.includes(flag)])),
     };
+    if (Object.keys(body).length === 0) return;
     await session.client.call('update_contact', { path: { id: contact.id }, body });
     props.onChange();
   };

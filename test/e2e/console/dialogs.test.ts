@@ -35,4 +35,15 @@ t.test('what dialogs leave behind', { skip: skipWithoutBrowser }, async (t) => {
       t.equal(await focused(), 'Contact', `after ${end}`);
     }
   });
+
+  await t.test("a contact's rules that others have changed meanwhile", async (t) => {
+    await page.getByRole('button', { name: 'Contact', exact: true }).click();
+    await dialog.getByLabel('Name').fill('Ada L.');
+    await dialog.getByLabel('Automation paused').check();
+    bodyOf(await api.patch(path, { do_not_disturb: true }));
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const expected = { name: 'Ada L.', do_not_disturb: true, automation_paused: true };
+    t.match((await api.get(path)).body, expected);
+  });
 });
