@@ -279,15 +279,15 @@ export function Option(props: {
 
 /** A value to be copied. */
 export function Copy({ value, label }: { value: string; label: string }) {
-  const [isCopied, setCopied] = useState(false);
+  const [copied, setCopied] = useState<string | null>(null);
   return (
     <div class="copy">
       <code>{value}</code>
       <Button
         label={label}
-        onClick={() => void navigator.clipboard.writeText(value).then(() => setCopied(true))}
+        onClick={() => void navigator.clipboard.writeText(value).then(() => setCopied(value))}
       >
-        {isCopied ? texts.copied : texts.copy}
+        {copied === value ? texts.copied : texts.copy}
       </Button>
     </div>
   );

@@ -46,4 +46,16 @@ t.test('what dialogs leave behind', { skip: skipWithoutBrowser }, async (t) => {
     const expected = { name: 'Ada L.', do_not_disturb: true, automation_paused: true };
     t.match((await api.get(path)).body, expected);
   });
+
+  await t.test('another value was not copied', async () => {
+    await api.post('/channels/msgapp-web/connections', { phone_number: phoneNumber(7) });
+    const other = encodeURIComponent(phoneNumber(7));
+    await page.goto(`${origin}/console#/connect/msgapp_web/${other}`);
+    await page.getByRole('button', { name: /Make a link for its owner/ }).click();
+    const copy = page.getByRole('button', { name: 'Copy the link' });
+    await copy.click();
+    await copy.getByText('Copied').waitFor();
+    await page.getByRole('button', { name: 'Make another link' }).click();
+    await copy.getByText('Copied').waitFor({ state: 'detached' });
+  });
 });
