@@ -1,12 +1,17 @@
 const time = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
+const yearly = new Intl.DateTimeFormat(undefined, {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+});
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const number = new Intl.NumberFormat();
 
-/** `09:41`, or `Jan 31` for another day. */
+/** `09:41`, or the day as `dayOf` has it for another one. */
 export function shortTime(at: string, now = new Date()): string {
   const date = new Date(at);
-  return isSameDay(date, now) ? time.format(date) : day.format(date);
+  return isSameDay(date, now) ? time.format(date) : dayOf(at, now);
 }
 
 /** `09:41` */
@@ -14,9 +19,10 @@ export function clock(at: string): string {
   return time.format(new Date(at));
 }
 
-/** `Jan 31` */
-export function dayOf(at: string): string {
-  return day.format(new Date(at));
+/** `Jan 31`, or `Jan 31, 2025` for another year. */
+export function dayOf(at: string, now = new Date()): string {
+  const date = new Date(at);
+  return (date.getFullYear() === now.getFullYear() ? day : yearly).format(date);
 }
 
 /** Date and time to the second. */

@@ -1,0 +1,40 @@
+import t from 'tap';
+import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
+import { runGateway } from '../../harness/gateway.ts';
+import { pair, phoneNumber, receive, successOf } from '../../harness/story.ts';
+
+const [phone, ada] = [phoneNumber(1), phoneNumber(101)];
+const yearMs = 366 * 86_400_000;
+
+t.test('days as the console shows and takes them', { skip: skipWithoutBrowser }, async (t) => {
+  const gateway = await runGateway(t, { databaseUrl: null });
+  const { api } = gateway;
+  const { origin } = new URL(gateway.baseUrl);
+  const browser = await startBrowser(t);
+
+  await t.test('with the year where it is another one', async (t) => {
+    await pair(api, phone);
+    const { created_at } = await receive(api, phone, {
+      from: { phone: ada, name: 'Ada' },
+      text: 'a year ago',
+    });
+    const year = new Date(created_at).getUTCFullYear();
+    const expires_at = new Date(Date.parse(created_at) + yearMs).toISOString();
+    await successOf(api.post('/keys', { name: 'Agent', expires_at }));
+    const context = await browser.newContext({ timezoneId: 'UTC', locale: 'en-US' });
+    context.setDefaultTimeout(15_000);
+    const page = await context.newPage();
+    await signIn(page, origin, gateway.key);
+    const expires = page.locator('section.card', { hasText: 'Agent' }).locator('time').first();
+    await page.goto(`${origin}/console#/keys`);
+    t.match(await expires.innerText(), new RegExp(`^\\w+ \\d+, ${year + 1}$`));
+    await page.goto(`${origin}/console#/conversations`);
+    await page.getByRole('link', { name: /Ada/ }).click();
+    const day = page.locator('.day').first();
+    t.match(await day.innerText(), /^\w+ \d+$/, 'this year');
+    await page.clock.setFixedTime(new Date(Date.parse(created_at) + yearMs));
+    await page.reload();
+    t.match(await day.innerText(), new RegExp(`^\\w+ \\d+, ${year}$`), 'a year later');
+    await context.close();
+  });
+});
