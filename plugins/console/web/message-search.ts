@@ -22,7 +22,6 @@ export interface Found {
 
 /** Pages may be empty: so many are read before the person is asked whether to go on. */
 const pagesAtMost = 10;
-const dayMs = 86_400_000;
 
 /**
  * Reads the next matches, or the first without `after`.
@@ -57,17 +56,19 @@ export async function search(
 }
 
 function queryOf({ words, direction, status, errorCode, since, until }: Wanted) {
-  const day = (text: string, plus: number) => new Date(localDay(text) + plus).toISOString();
   return {
     ...(words.trim() !== '' && { q: words.trim() }),
     ...(direction !== '' && { direction }),
     ...(status !== '' && { status }),
     ...(errorCode.trim() !== '' && { error_code: errorCode.trim() }),
-    ...(since !== '' && { since: day(since, 0) }),
-    ...(until !== '' && { until: day(until, dayMs) }),
+    ...(since !== '' && { since: midnight(since, 0) }),
+    ...(until !== '' && { until: midnight(until, 1) }),
   };
 }
 
-function localDay(text: string): number {
-  return new Date(`${text}T00:00:00`).getTime();
+/** When a day begins where the reader is, or one some days later: not each of them has 24 hours. */
+function midnight(day: string, daysLater: number): string {
+  const at = new Date(`${day}T00:00:00`);
+  at.setDate(at.getDate() + daysLater);
+  return at.toISOString();
 }

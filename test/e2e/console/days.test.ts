@@ -37,4 +37,22 @@ t.test('days as the console shows and takes them', { skip: skipWithoutBrowser },
     t.match(await day.innerText(), new RegExp(`^\\w+ \\d+, ${year}$`), 'a year later');
     await context.close();
   });
+
+  await t.test('to their end, when the clock changes too', async (t) => {
+    const context = await browser.newContext({ timezoneId: 'Europe/Berlin' });
+    context.setDefaultTimeout(15_000);
+    const page = await context.newPage();
+    await signIn(page, origin, gateway.key);
+    await page.goto(`${origin}/console#/messages`);
+    for (const [day, until] of [
+      ['2026-03-29', '2026-03-29T22:00:00.000Z'],
+      ['2026-10-25', '2026-10-25T23:00:00.000Z'],
+    ] as const) {
+      await page.getByLabel('To day').fill(day);
+      const asking = page.waitForRequest((request) => request.url().includes('until='));
+      await page.getByRole('button', { name: 'Find' }).click();
+      t.equal(new URL((await asking).url()).searchParams.get('until'), until, day);
+    }
+    await context.close();
+  });
 });
