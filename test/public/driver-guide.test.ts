@@ -108,6 +108,7 @@ t.test('the drivers of the guide, as packages from outside', async (t) => {
     const { env } = await startIrc(t);
     const printed = await shell('node broken-driver.mjs || true', env);
     t.match(printed, /^ok \d+ - broken: closing/m, 'the suite has run to its end');
+    t.match(printed, /^not ok \d+ - broken: nothing secret in the log/m);
     const clauses = [...printed.matchAll(/^ {4}not ok \d+ - (.*) # time=(\d+)/gm)];
     t.same(
       clauses.map(([, clause]) => clause),

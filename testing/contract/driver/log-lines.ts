@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import type { DriverLog } from '../../../core/contracts/driver.ts';
 
 /** A log that remembers its lines and what must not be in them. */
@@ -23,17 +24,33 @@ export class LogLines implements DriverLog {
     this.#forbidden.add(secret);
   }
 
-  /** Lines that hold something forbidden. */
+  /** Lines that hold something forbidden, as it is or escaped as JSON once or twice. */
   offending(): readonly string[] {
-    return this.lines.filter((line) =>
-      [...this.#forbidden].some((secret) => line.includes(secret)),
-    );
+    const forms = [...this.#forbidden].flatMap((secret) => {
+      const once = escaped(secret);
+      return [secret, once, escaped(once)];
+    });
+    return this.lines.filter((line) => forms.some((form) => line.includes(form)));
   }
 
   #add(facts: object, message: string): void {
-    const written = JSON.stringify(facts, (_, value) =>
-      value instanceof Error ? `${value.message} ${String(value.cause)}` : value,
-    );
-    this.lines.push(`${message} ${written}`);
+    this.lines.push(`${message} ${written(facts)}`);
   }
+}
+
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** Facts as the gateway's log writes them, and errors under any name: with all their fields. */
+function written(facts: object): string {
+  const seen = new Set<unknown>();
+  return JSON.stringify(facts, (_, value: unknown) => {
+    if (typeof value === 'bigint') return String(value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (seen.has(value)) return '[seen]';
+    seen.add(value);
+    if (!(value instanceof Error)) return value;
+    return { ...pino.stdSerializers.err(value), cause: String(value.cause) };
+  });
 }
