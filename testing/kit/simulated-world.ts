@@ -105,7 +105,11 @@ export function simulatedWorld(
     },
     async shown(account) {
       const outbox = carriedOut(await control.outbox(at(account)));
-      return outbox.map(({ network_id, text }) => ({ networkId: network_id, text }));
+      return outbox.map(({ network_id, text, media_url }) => ({
+        networkId: network_id,
+        text,
+        hasFile: media_url !== null,
+      }));
     },
     async setPast(account, past) {
       await control.put(at(account), {

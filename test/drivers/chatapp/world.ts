@@ -110,7 +110,9 @@ export function chatappWorld(control: Control): DriverWorld {
       else control.read(identifier, networkId);
     },
     shown: async ({ identifier }) =>
-      control.outbox(identifier).map(({ networkId, text }) => ({ networkId, text })),
+      control
+        .outbox(identifier)
+        .map(({ networkId, text, size }) => ({ networkId, text, hasFile: size > 0 })),
     async setPast({ identifier }, past) {
       control.put(identifier, {
         contacts: past.contacts.map(({ contact, name }) => ({

@@ -81,7 +81,11 @@ export function msgappWebWorld(network: FakeNetwork): DriverWorld {
       network.report(identifier, networkId, status),
     async shown({ identifier }) {
       const shown = await network.shown(identifier);
-      return shown.map(({ networkId, text }) => ({ networkId, text }));
+      return shown.map(({ networkId, text, media }) => ({
+        networkId,
+        text,
+        hasFile: media !== null,
+      }));
     },
     async setPast({ identifier }, { contacts, history }) {
       await network.setPast(identifier, {

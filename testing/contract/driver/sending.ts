@@ -178,6 +178,7 @@ export async function sending(t: Test, bench: Bench): Promise<void> {
       t.match(await gone, { code: 'media_unavailable', certain: true });
       port.media.set(media.url, picture());
       t.type((await session.send({ ...message, media }, patient())).networkId, 'string');
+      t.match(await world.shown(account), [{ text: message.text, hasFile: true }]);
     },
   );
 }

@@ -23,6 +23,8 @@ export interface ShownMessage {
   /** The id that receipts carry; null where the network gives messages none. */
   readonly networkId: string | null;
   readonly text: string;
+  /** Whether a file came with it. Asked for only with `media`. */
+  readonly hasFile?: boolean;
 }
 
 /** What a contact sends that is no text. */
