@@ -58,11 +58,13 @@ export function parseCommand(
         text: { type: 'string' },
         contact: { type: 'string' },
         phone: { type: 'string' },
+        channel: { type: 'string' },
       } as const;
       const { values, positionals } = read(rest, { ...own, ...api, ...json }, 'EVENT');
       const { text = 'Hello!', contact = '+12025550199', phone = '+12025550111' } = values;
       const event = oneOf('EVENT', positionals[0] ?? '', triggers);
-      const options = { ...access(values, env), event, text, contact, phone };
+      const { channel = 'msgapp_web' } = values;
+      const options = { ...access(values, env), event, text, contact, phone, channel };
       return { name, json: values.json ?? false, options };
     }
     case 'audit': {

@@ -25,7 +25,12 @@ export interface TriggerOptions extends ApiAccess {
   readonly contact: string;
   /** The phone that it happens to; it is connected first where it is not. */
   readonly phone: string;
+  /** The network of that phone. */
+  readonly channel: string;
 }
+
+/** A phone on one network. */
+type Phone = Pick<TriggerOptions, 'phone' | 'channel'>;
 
 /**
  * `trigger`: makes an event happen, with everything that belongs to it, on the simulated network.
@@ -33,30 +38,30 @@ export interface TriggerOptions extends ApiAccess {
  */
 export async function trigger({ baseUrl, apiKey, ...what }: TriggerOptions): Promise<Output> {
   const client = new GatewayClient({ baseUrl, apiKey });
-  const { event, text, contact, phone } = what;
+  const { event, text, contact, phone, channel } = what;
   if (!apiKey.startsWith('gw_test_')) {
     throw new UsageError('"trigger" plays the simulated network: use a key of test mode.');
   }
-  await connect(client, phone, event === 'account.connected');
-  const path = { phone };
+  await connect(client, what, event === 'account.connected');
+  const at = { path: { phone }, query: { channel } };
   const send = () => client.send({ account_id: accountId, to: { phone: contact }, text });
-  const accountId = await accountOf(client, phone);
+  const accountId = await accountOf(client, what);
   switch (event) {
     case 'account.connected':
       break;
     case 'message.received':
       await client.call('write_to_simulated_phone', {
-        path,
+        ...at,
         body: { from: { phone: contact }, text },
       });
       break;
     case 'message.failed': {
-      const { send: before } = await client.call('get_simulated_phone', { path });
-      await client.call('put_simulated_phone', { path, body: { send: 'fail' } });
+      const { send: before } = await client.call('get_simulated_phone', at);
+      await client.call('put_simulated_phone', { ...at, body: { send: 'fail' } });
       try {
         await happened(client, event, (await send()).id);
       } finally {
-        await client.call('put_simulated_phone', { path, body: { send: before } });
+        await client.call('put_simulated_phone', { ...at, body: { send: before } });
       }
       break;
     }
@@ -69,7 +74,7 @@ export async function trigger({ baseUrl, apiKey, ...what }: TriggerOptions): Pro
     case 'account.restricted': {
       const type = event === 'account.restricted' ? 'restrict' : 'log_out';
       const body = type === 'restrict' ? ({ type, for_ms: 60_000 } as const) : ({ type } as const);
-      await client.call('raise_simulated_phone_event', { path, body });
+      await client.call('raise_simulated_phone_event', { ...at, body });
       break;
     }
   }
@@ -77,17 +82,22 @@ export async function trigger({ baseUrl, apiKey, ...what }: TriggerOptions): Pro
 }
 
 /** Connects the phone as its owner would; a connected one stays, unless it is to connect anew. */
-async function connect(client: GatewayClient, phone: string, anew: boolean): Promise<void> {
+async function connect(
+  client: GatewayClient,
+  { phone, channel }: Phone,
+  anew: boolean,
+): Promise<void> {
+  const path = { channel, identifier: phone };
   const status = await client
-    .call('get_msgapp_status', { path: { phoneNumber: phone } })
+    .call('get_connection_status', { path })
     .then(({ status }) => status)
     .catch(() => null);
   if (!anew && isLinked(status)) return;
-  const body = { phone_number: phone, force_new: true };
-  await client.call('connect_msgapp', { body });
+  const body = { identifier: phone, force_new: true, link_method: 'qr' };
+  await client.call('connect', { path: { channel }, body });
   for (let tries = 0; ; tries += 1) {
     try {
-      await client.call('scan_with_simulated_phone', { path: { phone } });
+      await client.call('scan_with_simulated_phone', { path: { phone }, query: { channel } });
       break;
     } catch (error) {
       // The code takes a moment to be shown.
@@ -96,7 +106,7 @@ async function connect(client: GatewayClient, phone: string, anew: boolean): Pro
     }
   }
   for (let tries = 0; tries < 100; tries += 1) {
-    const { status } = await client.call('get_msgapp_status', { path: { phoneNumber: phone } });
+    const { status } = await client.call('get_connection_status', { path });
     if (isLinked(status)) return;
     await pause(100);
   }
@@ -108,9 +118,9 @@ function isLinked(status: string | null): boolean {
   return status === 'connected' || status === 'restricted';
 }
 
-async function accountOf(client: GatewayClient, phone: string): Promise<string> {
+async function accountOf(client: GatewayClient, { phone, channel }: Phone): Promise<string> {
   const { accounts } = await client.call('list_accounts');
-  const account = accounts.find(({ identifier }) => identifier === phone);
+  const account = accounts.find((one) => one.identifier === phone && one.channel === channel);
   if (account === undefined) throw new Error(`${phone} is no account of this key`);
   return account.id;
 }

@@ -50,9 +50,9 @@ export const usage = `Usage: npm run gateway -- COMMAND [OPTIONS]
   listen --forward URL [--types TYPE,...] [--secret whsec_...]
                                follow the events of a gateway and post each to a receiver
                                on this machine, signed as a webhook is
-  trigger EVENT [--text TEXT] [--contact PHONE] [--phone PHONE]
+  trigger EVENT [--text TEXT] [--contact PHONE] [--phone PHONE] [--channel CHANNEL]
                                make an event happen on the simulated network, such as
-                               message.received
+                               message.received; on msgapp_web, unless told otherwise
 
   settings                     print every setting, with its default, as Markdown
   help                         print this

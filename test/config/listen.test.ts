@@ -7,7 +7,7 @@ import { startReceiver } from '../harness/receiver.ts';
 import { phoneNumber, successOf, until } from '../harness/story.ts';
 
 t.test('events are triggered, and forwarded to a receiver of this machine', async (t) => {
-  const { baseUrl, key, liveKey } = await runGateway(t, { databaseUrl: null });
+  const { api, baseUrl, key, liveKey } = await runGateway(t, { databaseUrl: null });
   const receiver = await startReceiver(t);
   const env = { API_URL: baseUrl, API_KEY: key };
   const run = async (line: string, further: Record<string, string> = {}) => {
@@ -49,6 +49,19 @@ t.test('events are triggered, and forwarded to a receiver of this machine', asyn
     t.match(await verifyWebhook(secret, one?.headers ?? {}, one?.rawBody ?? ''), { event });
   }
   t.match(listening.output, /message\.received +204/);
+  const channels = ['chatapp', 'msgapp_web'];
+  for (const channel of channels) {
+    const named = await run(`trigger message.received --text to-${channel} --channel ${channel}`);
+    t.equal(named.code, 0, named.output());
+  }
+  const usual = await run('trigger message.received --text by-default');
+  t.equal(usual.code, 0, `of a number on both: ${usual.output()}`);
+  const cameTo = async (text: string) => {
+    const path = `/messages?direction=inbound&q=${text}`;
+    return (await successOf<{ messages: { channel: string }[] }>(api.get(path))).messages;
+  };
+  for (const channel of channels) t.match(await cameTo(`to-${channel}`), [{ channel }]);
+  t.match(await cameTo('by-default'), [{ channel: 'msgapp_web' }]);
   await listening.kill('SIGINT');
   t.equal((await listening.exit).code, 0, 'Ctrl+C ends it');
 
