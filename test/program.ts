@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type BuildOptions, build, type OnLoadArgs, type Plugin } from 'esbuild';
@@ -94,15 +94,16 @@ async function compile(folder: string, options: BuildOptions): Promise<void> {
   });
 }
 
-/** The console's modules, and those of the client, for the browser. */
+/** The console's modules, and those of the client, for the browser: without comments, as those that are shipped. */
 async function compileConsole(folder: string): Promise<void> {
   const web = ['client', 'plugins/console/web'].map(async (room) => {
     const found = await readdir(join(project, room), { recursive: true });
     return found.map((name) => join(room, name)).filter((name) => /\.(tsx?|css)$/.test(name));
   });
-  await build({
+  const { outputFiles } = await build({
     absWorkingDir: project,
     entryPoints: (await Promise.all(web)).flat(),
+    write: false,
     outbase: project,
     outdir: folder,
     bundle: true,
@@ -112,9 +113,16 @@ async function compileConsole(folder: string): Promise<void> {
     packages: 'external',
     jsx: 'automatic',
     jsxImportSource: 'preact',
+    // Else each element has a comment for bundlers.
+    jsxSideEffects: true,
     logLevel: 'error',
     plugins: [fileByFile],
   });
+  for (const { path, text } of outputFiles) {
+    await mkdir(dirname(path), { recursive: true });
+    // The name of its source is the first line of each.
+    await writeFile(path, text.replace(/^\/\/ .*\n/, ''));
+  }
 }
 
 /** A test finds the files beside its source; the program starts what is compiled beside it. */
