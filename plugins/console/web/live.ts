@@ -6,6 +6,9 @@ import { clientOf, type Session } from './session.ts';
 /** Whether changes arrive: `live`, or the gateway is `away`, or it has `refused` the key. */
 export type Liveness = 'live' | 'away' | 'refused';
 
+/** How long after an answer that was none the next request is made. */
+const againMs = 3_000;
+
 /** What one tab tells the others of this browser. */
 type Told =
   | { readonly event: GatewayEvent }
@@ -57,25 +60,39 @@ export class Live {
   async #follow(key: string, signal: AbortSignal): Promise<void> {
     const client = clientOf(key, 0, (answer) => {
       if (answer === null || answer.status >= 500) this.#tell({ liveness: 'away' });
-      else if (answer.ok) this.#tell({ liveness: 'live' });
+      else if (isGateways(answer)) this.#tell({ liveness: 'live' });
     });
     const cursor = {
       load: async () => this.#cursor,
       save: async (cursor: string) => this.#tell({ cursor }),
     };
     const onMissed = () => this.#tell({ missed: true });
-    try {
-      const events = client.events({ cursor, signal, onMissed });
-      for await (const event of events) this.#tell({ event });
-    } catch (error) {
-      // A cursor of before the gateway's secret changed: from now on, and every page reads anew.
-      if (error instanceof Refusal && error.code === 'invalid_cursor') {
-        this.#cursor = null;
-        onMissed();
-        return this.#follow(key, signal);
+    while (!signal.aborted) {
+      try {
+        // Answered at once, so that a page is not called away for as long as a poll waits.
+        if (this.liveness === 'away') await client.call('list_events', { query: this.#now() });
+        const events = client.events({ cursor, signal, onMissed });
+        for await (const event of events) this.#tell({ event });
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof Refusal && error.status === 401) {
+          return this.#tell({ liveness: 'refused' });
+        }
+        if (error instanceof Refusal && error.code === 'invalid_cursor') {
+          // A cursor of before the gateway's secret changed: from now on, and every page reads anew.
+          this.#cursor = null;
+          onMissed();
+        } else {
+          // A fault of the gateway, or an answer of something in front of it.
+          this.#tell({ liveness: 'away' });
+          await pause(signal);
+        }
       }
-      if (!signal.aborted) this.#tell({ liveness: 'refused' });
     }
+  }
+
+  #now() {
+    return { timeout_s: 0, limit: 1, ...(this.#cursor !== null && { cursor: this.#cursor }) };
   }
 
   #tell(told: Told): void {
@@ -92,6 +109,18 @@ export class Live {
     for (const watcher of this.#watchers) watcher(told.liveness);
     if (told.liveness === 'live') for (const listener of this.#listeners) listener(null);
   }
+}
+
+/** Whether a success is the gateway's, and no page to log in at something in front of it. */
+function isGateways({ ok, headers }: Response): boolean {
+  return ok && headers.get('content-type')?.includes('json') === true;
+}
+
+function pause(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, againMs);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }
 
 /** Calls back with each event while the page is there, and with null when events may have been missed. */

@@ -1,9 +1,16 @@
+import type { Page, Route } from 'playwright-core';
 import t from 'tap';
 import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
 import { runGateway } from '../../harness/gateway.ts';
 import { pair, phoneNumber, receive } from '../../harness/story.ts';
 
 const [phone, ada] = [phoneNumber(1), phoneNumber(101)];
+
+async function openAda(page: Page, origin: string): Promise<void> {
+  await page.goto(`${origin}/console#/conversations`);
+  await page.getByRole('link', { name: /Ada/ }).click();
+  await page.getByRole('log').getByText('Hello').waitFor();
+}
 
 t.test('every tab reads anew when events were missed', { skip: skipWithoutBrowser }, async (t) => {
   const gateway = await runGateway(t, { databaseUrl: null });
@@ -28,9 +35,7 @@ t.test('every tab reads anew when events were missed', { skip: skipWithoutBrowse
   const tabs = [await context.newPage(), await context.newPage()];
   for (const page of tabs) {
     await signIn(page, origin, gateway.key);
-    await page.goto(`${origin}/console#/conversations`);
-    await page.getByRole('link', { name: /Ada/ }).click();
-    await page.getByRole('log').getByText('Hello').waitFor();
+    await openAda(page, origin);
   }
   await receive(api, phone, { from: { phone: ada }, text: 'told by an event' });
   for (const page of tabs) await page.getByRole('log').getByText('told by an event').waitFor();
@@ -41,4 +46,36 @@ t.test('every tab reads anew when events were missed', { skip: skipWithoutBrowse
     t.pass(`tab ${n}`);
   }
   await context.unrouteAll({ behavior: 'ignoreErrors' });
+});
+
+t.test('an answer that is no refusal of the key', { skip: skipWithoutBrowser }, async (t) => {
+  const gateway = await runGateway(t, { databaseUrl: null });
+  const { api } = gateway;
+  const { origin } = new URL(gateway.baseUrl);
+  await pair(api, phone);
+  await receive(api, phone, { from: { phone: ada, name: 'Ada' }, text: 'Hello' });
+  const page = await (await startBrowser(t)).newPage();
+  page.setDefaultTimeout(15_000);
+  await signIn(page, origin, gateway.key);
+  await openAda(page, origin);
+  const composer = page.getByLabel('Message to Ada');
+  await composer.fill('a draft');
+  const failed = { error_code: 'internal_error', error: 'Something went wrong on our side.' };
+  const denied = { error_code: 'scope_missing', error: 'The key may not.' };
+  const odd: readonly (readonly [string, Parameters<Route['fulfill']>[0]])[] = [
+    ['a fault of the gateway', { status: 500, json: failed }],
+    ['a refusal of this request', { status: 403, json: denied }],
+    ["a proxy's page", { status: 404, contentType: 'text/html', body: '<p>Not found</p>' }],
+    ['a page to log in', { status: 200, contentType: 'text/html', body: '<p>Log in</p>' }],
+  ];
+  for (const [what, answer] of odd) {
+    await page.route('**/v1/events?*', (route) => route.fulfill(answer), { times: 1 });
+    // Ends the poll that is open.
+    await receive(api, phone, { from: { phone: ada }, text: `before ${what}` });
+    await page.getByText('The gateway cannot be reached').first().waitFor();
+    await page.getByText('The gateway cannot be reached').first().waitFor({ state: 'detached' });
+    await receive(api, phone, { from: { phone: ada }, text: `after ${what}` });
+    await page.getByRole('log').getByText(`after ${what}`).waitFor();
+    t.equal(await composer.inputValue(), 'a draft', `${what}: the page stays as it was`);
+  }
 });
