@@ -10,6 +10,7 @@ import {
 import { EventsMissed, type EventType, type GatewayEvent } from './events.ts';
 import { type CursorStore, follow, inMemory } from './follow.ts';
 import type { components } from './generated/schema.ts';
+import { randomId } from './random-id.ts';
 import { withRetries } from './retry.ts';
 
 /** Every object of the API by its name in the OpenAPI document: `Schemas['Contact']`. */
@@ -104,7 +105,7 @@ export class GatewayClient {
    */
   send(
     message: OperationInput<'send_message'>['body'],
-    { idempotencyKey = crypto.randomUUID(), ...options }: SendOptions = {},
+    { idempotencyKey = randomId(), ...options }: SendOptions = {},
   ): Promise<QueuedMessage> {
     const input = { body: message, header: { 'Idempotency-Key': idempotencyKey } };
     return this.#call('send_message', input, { ...options, isRepeatable: true });

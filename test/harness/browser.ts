@@ -18,14 +18,18 @@ const executablePath = await findChromium();
 export const skipWithoutBrowser =
   executablePath === undefined && 'no Chromium is there, and none can be installed';
 
-/** Starts a browser that ends with the test. */
-export async function startBrowser(t: Teardown): Promise<Browser> {
+/**
+ * Starts a browser that ends with the test.
+ * @param further arguments of its command line
+ */
+export async function startBrowser(t: Teardown, further: readonly string[] = []): Promise<Browser> {
   const args = [
     '--no-sandbox',
     '--disable-dev-shm-usage',
     '--disable-background-networking',
     '--disable-gpu',
     '--force-prefers-reduced-motion',
+    ...further,
   ];
   const path = executablePath ?? '';
   const browser = await chromium.launch({ executablePath: path, args, chromiumSandbox: false });

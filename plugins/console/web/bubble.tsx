@@ -1,4 +1,5 @@
 import { useRef } from 'preact/hooks';
+import { randomId } from '../../../client/random-id.ts';
 import type { Message, Session } from './session.ts';
 import { codeOf, sentenceOf, stateOf, texts } from './texts.ts';
 import { clock, fullTime } from './times.ts';
@@ -69,7 +70,7 @@ function Again({ message, session }: { message: Message; session: Session }) {
       const { media, account_id, contact, text } = message;
       const plain = { to: { contact_id: contact.id }, account_id, text };
       const body = media?.url ? { ...plain, media_url: media.url } : plain;
-      idempotencyKey.current ??= crypto.randomUUID();
+      idempotencyKey.current ??= randomId();
       await session.client.send(body, { idempotencyKey: idempotencyKey.current });
       idempotencyKey.current = null;
     });

@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
+import { randomId } from '../../../client/random-id.ts';
 import type { Account, Contact, Session } from './session.ts';
 import { nameOf, texts } from './texts.ts';
 import { Button, Problem, useTask } from './ui.tsx';
@@ -22,7 +23,7 @@ export function Composer(props: {
   const key = useRef<string | null>(null);
   const send = () => {
     if (text.trim() === '' || task.isBusy) return;
-    key.current ??= crypto.randomUUID();
+    key.current ??= randomId();
     const idempotencyKey = key.current;
     void task.run(
       async () => {

@@ -21,10 +21,12 @@ type Listener = (event: GatewayEvent | null) => void;
 
 /**
  * The tenant's events, for every page and every tab of this browser by one open request: the tab that holds a lock reads
- * `GET /events` and tells the others. When that tab closes, another goes on from its cursor.
+ * `GET /events` and tells the others. When that tab closes, another goes on from its cursor. Over plain HTTP browsers
+ * have no locks, and each tab reads for itself.
  */
 export class Live {
-  readonly #channel: BroadcastChannel;
+  /** To the other tabs; null where there are no locks. */
+  readonly #channel: BroadcastChannel | null = null;
   readonly #stop = new AbortController();
   readonly #listeners = new Set<Listener>();
   readonly #watchers = new Set<(liveness: Liveness) => void>();
@@ -32,17 +34,21 @@ export class Live {
   liveness: Liveness = 'live';
 
   constructor({ me }: Session, key: string) {
+    const { signal } = this.#stop;
+    if (!('locks' in navigator)) {
+      void this.#follow(key, signal);
+      return;
+    }
     const name = `gateway-events-${me.key.id}`;
     this.#channel = new BroadcastChannel(name);
     this.#channel.onmessage = ({ data }: MessageEvent<Told>) => this.#hear(data);
-    const { signal } = this.#stop;
     const follow = () => this.#follow(key, signal);
     navigator.locks.request(name, { signal }, follow).catch(() => {});
   }
 
   close(): void {
     this.#stop.abort();
-    this.#channel.close();
+    this.#channel?.close();
   }
 
   /** @returns ends it */
@@ -97,7 +103,7 @@ export class Live {
 
   #tell(told: Told): void {
     this.#hear(told);
-    if (!this.#stop.signal.aborted) this.#channel.postMessage(told);
+    if (!this.#stop.signal.aborted) this.#channel?.postMessage(told);
   }
 
   #hear(told: Told): void {

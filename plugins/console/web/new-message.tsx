@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
+import { randomId } from '../../../client/random-id.ts';
 import { useLoaded } from './loaded.ts';
 import { open } from './router.ts';
 import type { Account, Session } from './session.ts';
@@ -47,7 +48,7 @@ function Form(props: { session: Session; accounts: readonly Account[]; onClose: 
   const send = async () => {
     const body = { to: { phone: phone.trim() }, account_id: accountId, text };
     const sent = JSON.stringify(body);
-    if (key.current.sent !== sent) key.current = { sent, id: crypto.randomUUID() };
+    if (key.current.sent !== sent) key.current = { sent, id: randomId() };
     const answer = await session.client.send(body, { idempotencyKey: key.current.id });
     open('conversations', answer.account_id, answer.contact_id);
   };

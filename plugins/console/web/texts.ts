@@ -10,6 +10,7 @@ export const texts = {
   close: 'Close',
   copy: 'Copy',
   copied: 'Copied',
+  selected: 'The browser does not let this page copy. The value is selected: copy it yourself.',
   more: 'Show more',
   noNumber: 'No number',
   testMode: 'Test mode',
