@@ -79,7 +79,7 @@ function Again({ message, session }: { message: Message; session: Session }) {
       <Button tone="link" onClick={send} isBusy={task.isBusy}>
         {texts.conversations.sendAgain}
       </Button>
-      <Problem error={task.error} />
+      <Problem error={task.error} lost={texts.conversations.lost} />
     </>
   );
 }

@@ -52,7 +52,7 @@ export function Composer(props: {
           {one}
         </p>
       ))}
-      <Problem error={task.error} />
+      <Problem error={task.error} lost={texts.conversations.lost} />
       <div class="composer-row">
         <textarea
           aria-label={label}

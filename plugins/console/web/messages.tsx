@@ -76,7 +76,7 @@ export function Messages({ session }: PageProps) {
           </Button>
         </div>
       </form>
-      <Problem error={task.error} onRetry={() => run(null)} />
+      <Problem error={task.error} lost={texts.notReached} onRetry={() => run(null)} />
       {found !== null && (
         <>
           {found.messages.length === 0 && (

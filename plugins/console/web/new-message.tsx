@@ -84,7 +84,7 @@ function Form(props: { session: Session; accounts: readonly Account[]; onClose: 
           onInput={(event) => setText(event.currentTarget.value)}
         />
       </label>
-      <Problem error={task.error} />
+      <Problem error={task.error} lost={texts.conversations.lost} />
       <div class="actions">
         <Button onClick={onClose}>{texts.cancel}</Button>
         <Button type="submit" tone="main" isBusy={task.isBusy}>

@@ -36,7 +36,7 @@ export function SignIn(props: {
             hint={texts.signIn.hint}
             isRequired
           />
-          <Problem error={isUnknown ? texts.signIn.unknown : error} />
+          <Problem error={isUnknown ? texts.signIn.unknown : error} lost={texts.notReached} />
           <Button type="submit" tone="main" isBusy={isBusy}>
             {texts.signIn.enter}
           </Button>

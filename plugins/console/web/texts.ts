@@ -17,6 +17,8 @@ export const texts = {
   liveMode: 'Live',
   signOut: 'Sign out',
   away: 'The gateway cannot be reached. Trying again every few seconds.',
+  notReached: 'The gateway cannot be reached. Try again in a moment.',
+  lost: 'The gateway cannot be reached, or its answer was lost: it may have been done all the same. Nothing tries again by itself.',
   menu: {
     label: 'Pages',
     accounts: 'Accounts',
@@ -216,6 +218,7 @@ export const texts = {
     messageTo: (name: string) => `Message to ${name}`,
     send: 'Send',
     sendAgain: 'Send again',
+    lost: 'The gateway cannot be reached, or its answer was lost. Send it again: it goes out once, also where the first try has arrived.',
     enterSends: 'Enter sends, Shift and Enter begins a new line.',
     left: (count: number) => `${count} characters left.`,
     asContact: 'Answer as the test contact',

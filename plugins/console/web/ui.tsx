@@ -88,13 +88,17 @@ export function Empty({ children }: { children: ComponentChildren }) {
   return <div class="empty">{children}</div>;
 }
 
-/** Why something did not work: the gateway's sentence, what is wrong with which field, and the code small. */
-export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+/**
+ * Why something did not work: the gateway's sentence, what is wrong with which field, and the code small. `lost` is said
+ * where no answer came.
+ */
+export function Problem(props: { error: unknown; lost?: string; onRetry?: () => void }) {
+  const { error, lost = texts.lost, onRetry } = props;
   if (error === null || error === undefined) return null;
   const isAway = error instanceof Unreachable;
   return (
     <div class="problem" role="alert">
-      <p>{isAway ? texts.away : error instanceof Error ? error.message : String(error)}</p>
+      <p>{isAway ? lost : error instanceof Error ? error.message : String(error)}</p>
       {isRefusal(error) && error.details.length > 0 && (
         <ul>
           {error.details.map(({ path, message }) => (
@@ -122,7 +126,7 @@ export function Shown<Value>(props: {
   const { value, error, reload } = props.loaded;
   return (
     <>
-      <Problem error={error} onRetry={reload} />
+      <Problem error={error} lost={texts.away} onRetry={reload} />
       {value === null ? error === null && <Bones /> : props.children(value)}
     </>
   );

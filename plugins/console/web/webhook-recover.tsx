@@ -53,7 +53,8 @@ export function WebhookRecover({ session, id }: { session: Session; id: string }
           {words.start}
         </Button>
       </form>
-      <Problem error={task.error ?? loaded.error} />
+      <Problem error={task.error} />
+      <Problem error={loaded.error} lost={texts.away} />
       {job !== null && (
         <div role="status">
           <Bar

@@ -32,6 +32,14 @@ t.test('what a person sends in the console', { skip: skipWithoutBrowser }, async
     await page.getByRole('link', { name: /Ada/ }).click();
     await page.getByRole('log').waitFor();
   };
+  await t.test('is nothing while the gateway is not reached', async (t) => {
+    await page.route('**/v1/me', (route) => route.abort(), { times: 1 });
+    await page.goto(`${origin}/console`);
+    await page.getByLabel('API key').fill(gateway.key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    const problem = await page.getByRole('alert').innerText();
+    t.equal(problem, 'The gateway cannot be reached. Try again in a moment.');
+  });
   await signIn(page, origin, gateway.key);
   const away = page.locator('.talk').getByText('The gateway cannot be reached');
   /** Copies of a text that the network took, counted once a later message has left. */
@@ -55,6 +63,7 @@ t.test('what a person sends in the console', { skip: skipWithoutBrowser }, async
     await loseOneAnswer(page);
     await again.click();
     await away.waitFor();
+    t.match(await away.innerText(), /Send it again: it goes out once/);
     await again.click();
     await away.waitFor({ state: 'detached' });
     t.equal(await sentOf('refused at first'), 1);
@@ -75,6 +84,7 @@ t.test('what a person sends in the console', { skip: skipWithoutBrowser }, async
     await loseOneAnswer(page);
     await send.click();
     await away.waitFor();
+    t.match(await away.innerText(), /Send it again: it goes out once/, 'and says how');
     await page.getByRole('button', { name: 'Earlier' }).click();
     await page.getByRole('log').getByText('the first of all').waitFor();
     t.equal(await composer.inputValue(), 'a draft', 'while earlier messages are read');
