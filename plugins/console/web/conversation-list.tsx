@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { type Live, useEvents } from './live.ts';
 import { useLoaded } from './loaded.ts';
 import { address } from './router.ts';
@@ -6,7 +6,7 @@ import type { Session } from './session.ts';
 import { nameOf, previewOf, texts } from './texts.ts';
 import { Button, Empty, Field, Name, Shown, Time } from './ui.tsx';
 
-/** Found within a page at most; a search may need several reads for one. */
+/** How many a person sees more of at once, and how many reads that may take: a search may answer short pages. */
 const pageSize = 30;
 const readsAtMost = 5;
 
@@ -18,9 +18,18 @@ export function ConversationList(props: {
 }) {
   const { session, live, contactId } = props;
   const [words, setWords] = useState('');
-  const [size, setSize] = useState(pageSize);
+  /** How often a person asked for more. No input of the list: what is shown stays while more is read. */
+  const rounds = useRef(1);
   const q = words.trim();
-  const loaded = useLoaded(() => read(session, q, size), [session, q, size]);
+  const loaded = useLoaded(() => read(session, q, rounds.current), [session, q]);
+  const search = (next: string) => {
+    if (next.trim() !== q) rounds.current = 1;
+    setWords(next);
+  };
+  const showMore = () => {
+    rounds.current += 1;
+    loaded.reload();
+  };
   useEvents(live, (event) => {
     if (event === null || event.type.startsWith('message.')) loaded.reload();
   });
@@ -30,7 +39,7 @@ export function ConversationList(props: {
         label={texts.conversations.search}
         type="search"
         value={words}
-        onInput={setWords}
+        onInput={search}
         placeholder={texts.conversations.searchHint}
       />
       <Shown loaded={loaded}>
@@ -38,7 +47,7 @@ export function ConversationList(props: {
           <>
             {items.length === 0 && (
               <Empty>
-                <p>{q === '' ? texts.conversations.empty : texts.conversations.nothingFound}</p>
+                <p>{emptiness(q, hasMore)}</p>
               </Empty>
             )}
             <ul class="talks">
@@ -70,7 +79,7 @@ export function ConversationList(props: {
                 </li>
               ))}
             </ul>
-            {hasMore && <Button onClick={() => setSize(size + pageSize)}>{texts.more}</Button>}
+            {hasMore && <Button onClick={showMore}>{texts.more}</Button>}
           </>
         )}
       </Shown>
@@ -78,14 +87,23 @@ export function ConversationList(props: {
   );
 }
 
-/** Reads page after page until enough are there: a search may answer short pages. */
-async function read({ client }: Session, q: string, size: number) {
+/** Why there is nothing in the list. */
+function emptiness(q: string, hasMore: boolean): string {
+  const { empty, nothingFound, nothingYet } = texts.conversations;
+  if (hasMore) return nothingYet;
+  return q === '' ? empty : nothingFound;
+}
+
+/** Reads page after page until enough for so many rounds are there, or as many reads as they may take are made. */
+async function read({ client }: Session, q: string, rounds: number) {
+  const size = pageSize * rounds;
+  const most = readsAtMost * rounds;
   const first = await client.call('list_conversations', {
     query: { limit: Math.min(size, 100), ...(q !== '' && { q }) },
   });
   const items = [...first.conversations];
   let cursor = first.next_cursor;
-  for (let reads = 1; cursor !== null && items.length < size && reads < readsAtMost; reads += 1) {
+  for (let reads = 1; cursor !== null && items.length < size && reads < most; reads += 1) {
     const limit = Math.min(size - items.length, 100);
     const query = { limit, before: cursor, ...(q !== '' && { q }) };
     const page = await client.call('list_conversations', { query });

@@ -207,6 +207,7 @@ export const texts = {
     searchHint: 'Name or number',
     empty: 'No conversation yet.',
     nothingFound: 'Nobody was found.',
+    nothingYet: 'Nobody was found so far. The search has not reached the end yet.',
     choose: 'Choose a conversation, or begin one.',
     newMessage: 'New message',
     unanswered: 'not answered yet',

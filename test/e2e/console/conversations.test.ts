@@ -1,0 +1,69 @@
+import type { Route } from 'playwright-core';
+import t from 'tap';
+import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
+import { runGateway } from '../../harness/gateway.ts';
+import { pair, phoneNumber, receive } from '../../harness/story.ts';
+
+const phone = phoneNumber(1);
+/** More than the list reads pages at once. */
+const count = 8;
+
+t.test('the list of conversations', { skip: skipWithoutBrowser }, async (t) => {
+  const gateway = await runGateway(t, { databaseUrl: null });
+  const { api } = gateway;
+  const { origin } = new URL(gateway.baseUrl);
+  await pair(api, phone);
+  for (let n = 1; n <= count; n += 1) {
+    const from = { phone: phoneNumber(100 + n), name: `Ada ${n}` };
+    await receive(api, phone, { from, text: `Hello ${n}` });
+  }
+  const page = await (await startBrowser(t)).newPage();
+  page.setDefaultTimeout(15_000);
+  await signIn(page, origin, gateway.key);
+  const more = page.getByRole('button', { name: 'Show more' });
+
+  await t.test('goes on to its end, however short its pages are', async (t) => {
+    // Tens of thousands of messages make pages short: these are pages of one.
+    const short = async (route: Route) => {
+      const url = new URL(route.request().url());
+      url.searchParams.set('limit', '1');
+      await route.fulfill({ response: await route.fetch({ url: url.href }) });
+    };
+    await page.route('**/v1/conversations?*', short);
+    await page.goto(`${origin}/console#/conversations`);
+    await page.getByRole('link', { name: `Ada ${count}` }).waitFor();
+    await more.click();
+    await page.getByRole('link', { name: 'Ada 1' }).waitFor();
+    t.equal(await page.locator('.talks li').count(), count);
+    await more.waitFor({ state: 'detached' });
+    await page.unroute('**/v1/conversations?*', short);
+  });
+
+  await t.test('says that a search has not reached the end', async (t) => {
+    let reads = 0;
+    // Many contacts make pages of a search empty: these are the first ones.
+    const empty = async (route: Route) => {
+      const url = new URL(route.request().url());
+      if (!url.searchParams.has('q')) return route.continue();
+      url.searchParams.set('limit', '1');
+      const response = await route.fetch({ url: url.href });
+      const answer = (await response.json()) as { conversations: unknown[] };
+      const isEmpty = url.searchParams.has('before') ? ++reads < count - 1 : true;
+      if (!url.searchParams.has('before')) reads = 0;
+      return route.fulfill({
+        response,
+        json: isEmpty ? { ...answer, conversations: [] } : answer,
+      });
+    };
+    await page.route('**/v1/conversations?*', empty);
+    await page.getByLabel('Search').fill('ada');
+    await page.getByText('The search has not reached the end yet.').waitFor();
+    t.equal(await page.getByText('Nobody was found.').count(), 0);
+    await more.click();
+    await page.getByRole('link', { name: 'Ada 1' }).waitFor();
+    await page.unroute('**/v1/conversations?*', empty);
+    await page.getByLabel('Search').fill('nobody');
+    await page.getByText('Nobody was found.').waitFor();
+    t.pass('and that it has');
+  });
+});
