@@ -133,7 +133,10 @@ function House({ session, leave }: { session: Session; leave: (reason?: unknown)
         </div>
       </nav>
       <main id="main">
-        <div role="status">{liveness === 'away' && <Problem error={texts.away} />}</div>
+        <div role="status">
+          {liveness === 'away' && <Problem error={texts.away} />}
+          {liveness === 'crowded' && <Problem error={texts.crowded} />}
+        </div>
         <Shown session={session} live={live} rest={rest} />
       </main>
     </div>

@@ -3,8 +3,11 @@ import type { GatewayEvent } from '../../../client/events.ts';
 import { Refusal } from '../../../client/refusal.ts';
 import { clientOf, type Session } from './session.ts';
 
-/** Whether changes arrive: `live`, or the gateway is `away`, or it has `refused` the key. */
-export type Liveness = 'live' | 'away' | 'refused';
+/**
+ * Whether changes arrive: `live`, or the gateway is `away`, or others hold all event polls (`crowded`), or it has
+ * `refused` the key.
+ */
+export type Liveness = 'live' | 'away' | 'crowded' | 'refused';
 
 /** How long after an answer that was none the next request is made. */
 const againMs = 3_000;
@@ -66,13 +69,19 @@ export class Live {
   async #follow(key: string, signal: AbortSignal): Promise<void> {
     const client = clientOf(key, 0, (answer) => {
       if (answer === null || answer.status >= 500) this.#tell({ liveness: 'away' });
+      else if (answer.status === 429) this.#tell({ liveness: 'crowded' });
       else if (isGateways(answer)) this.#tell({ liveness: 'live' });
     });
+    const onMissed = () => this.#tell({ missed: true });
     const cursor = {
       load: async () => this.#cursor,
-      save: async (cursor: string) => this.#tell({ cursor }),
+      save: async (cursor: string) => {
+        const isFirst = this.#cursor === null;
+        this.#tell({ cursor });
+        // What came between the pages' own reads and this "now" is told by no event.
+        if (isFirst) onMissed();
+      },
     };
-    const onMissed = () => this.#tell({ missed: true });
     while (!signal.aborted) {
       try {
         // Answered at once, so that a page is not called away for as long as a poll waits.
@@ -85,9 +94,8 @@ export class Live {
           return this.#tell({ liveness: 'refused' });
         }
         if (error instanceof Refusal && error.code === 'invalid_cursor') {
-          // A cursor of before the gateway's secret changed: from now on, and every page reads anew.
+          // A cursor of before the gateway's secret changed: from now on.
           this.#cursor = null;
-          onMissed();
         } else {
           // A fault of the gateway, or an answer of something in front of it.
           this.#tell({ liveness: 'away' });

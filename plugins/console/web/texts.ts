@@ -17,6 +17,8 @@ export const texts = {
   liveMode: 'Live',
   signOut: 'Sign out',
   away: 'The gateway cannot be reached. Trying again every few seconds.',
+  crowded:
+    'Too many windows and programs ask for events at the moment: what is shown may be out of date. It is kept current again as soon as one of them ends.',
   notReached: 'The gateway cannot be reached. Try again in a moment.',
   lost: 'The gateway cannot be reached, or its answer was lost: it may have been done all the same. Nothing tries again by itself.',
   menu: {

@@ -79,3 +79,61 @@ t.test('an answer that is no refusal of the key', { skip: skipWithoutBrowser }, 
     t.equal(await composer.inputValue(), 'a draft', `${what}: the page stays as it was`);
   }
 });
+
+t.test('what came before the first cursor is shown', { skip: skipWithoutBrowser }, async (t) => {
+  const gateway = await runGateway(t, { databaseUrl: null });
+  const { api } = gateway;
+  const { origin } = new URL(gateway.baseUrl);
+  await pair(api, phone);
+  await receive(api, phone, { from: { phone: ada, name: 'Ada' }, text: 'Hello' });
+  const page = await (await startBrowser(t)).newPage();
+  page.setDefaultTimeout(15_000);
+  let hold: ((route: Route) => void) | null = null;
+  await page.route('**/v1/events?*', async (route) => {
+    const isFirst = !new URL(route.request().url()).searchParams.has('cursor');
+    if (!isFirst || hold === null) return await route.continue();
+    hold(route);
+    hold = null;
+  });
+  /** The next request for a first cursor, held back. */
+  const heldFirst = () =>
+    new Promise<Route>((resolve) => {
+      hold = resolve;
+    });
+  const first = heldFirst();
+  await signIn(page, origin, gateway.key);
+  await openAda(page, origin);
+  await receive(api, phone, { from: { phone: ada }, text: 'told by no event' });
+  await (await first).continue();
+  await page.getByRole('log').getByText('told by no event').waitFor();
+  t.pass('after signing in');
+
+  const anew = heldFirst();
+  const invalid = { error_code: 'invalid_cursor', error: 'The cursor is not valid.' };
+  await page.route('**/v1/events?*', (route) => route.fulfill({ status: 400, json: invalid }), {
+    times: 1,
+  });
+  await receive(api, phone, { from: { phone: ada }, text: 'the last before it' });
+  const route = await anew;
+  await page.getByRole('log').getByText('the last before it').waitFor();
+  await receive(api, phone, { from: { phone: ada }, text: 'nor is this' });
+  await route.continue();
+  await page.getByRole('log').getByText('nor is this').waitFor();
+  t.pass('after a cursor that is not valid any more');
+});
+
+t.test('others hold all event polls', { skip: skipWithoutBrowser }, async (t) => {
+  const gateway = await runGateway(t, { databaseUrl: null });
+  const { origin } = new URL(gateway.baseUrl);
+  const page = await (await startBrowser(t)).newPage();
+  page.setDefaultTimeout(30_000);
+  const others = Array.from({ length: 5 }, () => gateway.api.get('/events?timeout_s=15'));
+  await signIn(page, origin, gateway.key);
+  await page.getByText('what is shown may be out of date').waitFor();
+  t.pass('the page says that it is not kept current');
+  for (const { status } of await Promise.all(others)) t.equal(status, 200);
+  await page.getByText('what is shown may be out of date').waitFor({ state: 'detached' });
+  await pair(gateway.api, phone);
+  await page.getByText(phone).waitFor();
+  t.pass('and goes on when one of them ends');
+});
