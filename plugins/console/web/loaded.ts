@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { isRefusal } from '../../../client/refusal.ts';
 
 /** What a page shows: nothing yet, what was read last, and why it could not be read again. */
 export interface Loaded<Value> {
@@ -13,8 +14,15 @@ export interface Loaded<Value> {
 /** How long after a failed read the next one begins. */
 const againMs = 3_000;
 
+/** How long after this failure the next read begins, in milliseconds; null: a refusal would be the same again. */
+function pauseAfter(error: unknown): number | null {
+  if (!isRefusal(error)) return againMs;
+  if (error.status < 500 && error.status !== 408 && error.status !== 429) return null;
+  return Math.max(againMs, (error.retryAfterS ?? 0) * 1_000);
+}
+
 /**
- * Reads a value, again after a failure, and when the tab is shown again.
+ * Reads a value, again after a failure that may pass, and when the tab is shown again.
  * @param read called anew when one of `inputs` changes
  * @param everyMs reads again after so long, while the tab is shown; null: only when asked to
  */
@@ -63,8 +71,7 @@ export function useLoaded<Value>(
   }, [...inputs, run]);
 
   useEffect(() => {
-    const isFailing = error !== null;
-    const pause = isFailing ? againMs : everyMs;
+    const pause = error === null ? everyMs : pauseAfter(error);
     const look = () => document.visibilityState === 'visible' && void run();
     const timer = pause === null ? undefined : setInterval(look, pause);
     addEventListener('visibilitychange', look);

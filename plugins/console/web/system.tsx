@@ -1,3 +1,4 @@
+import { Unreachable } from '../../../client/refusal.ts';
 import type { PageProps } from './app.tsx';
 import { useLoaded } from './loaded.ts';
 import { texts } from './texts.ts';
@@ -41,13 +42,10 @@ export function System({ session: { me } }: PageProps) {
   );
 }
 
-/** What the gateway needs, and whether it is there: the answer of its probe, which asks for no key. */
+/** What the gateway needs, and whether it is there, where its probe is beside the page. */
 function Parts() {
-  const loaded = useLoaded(async () => {
-    const answer = await fetch(new URL('readyz', document.baseURI));
-    const { checks } = (await answer.json()) as { checks: Readonly<Record<string, string>> };
-    return Object.entries(checks);
-  }, []);
+  const loaded = useLoaded(readChecks, []);
+  if (loaded.value?.length === 0) return null;
   return (
     <div class="card">
       <h2>{texts.system.parts}</h2>
@@ -67,4 +65,19 @@ function Parts() {
       </Shown>
     </div>
   );
+}
+
+/**
+ * Reads the gateway's probe, which asks for no key. Nothing where it has a port of its own, or something else answers.
+ * @throws Unreachable
+ */
+async function readChecks(): Promise<readonly (readonly [string, string])[]> {
+  const asking = fetch(new URL('readyz', document.baseURI));
+  const answer = await asking.catch((error: unknown) => Promise.reject(new Unreachable(error)));
+  if (answer.status !== 200 && answer.status !== 503) return [];
+  // Its only form; anything else has no such field.
+  const { checks = {} } = (await answer.json().catch(() => ({}))) as {
+    readonly checks?: Readonly<Record<string, string>>;
+  };
+  return Object.entries(checks);
 }

@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import t from 'tap';
+import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
+import { freePort } from '../../harness/ports.ts';
+import { startProcess } from '../../harness/processes.ts';
+import { makeFolder } from '../../servers/server.ts';
+
+t.test('what the gateway does not answer', { skip: skipWithoutBrowser }, async (t) => {
+  const [port, metricsPort] = [await freePort(), await freePort()];
+  const key = `gw_test_${randomBytes(32).toString('base64url')}`;
+  const started = startProcess(t, ['main.ts', 'serve'], {
+    DATA_DIR: await makeFolder('console'),
+    TEST_API_KEY: key,
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    METRICS_PORT: String(metricsPort),
+    LOG_LEVEL: 'warn',
+  });
+  await started.waitForOk(`http://127.0.0.1:${metricsPort}/readyz`);
+  const origin = `http://127.0.0.1:${port}`;
+  const page = await (await startBrowser(t)).newPage();
+  page.setDefaultTimeout(15_000);
+  await signIn(page, origin, key);
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  const counted = (path: string) => asked.filter((one) => one === path).length;
+  /** Longer than the pause before a failed read is tried again. */
+  const wait = () => new Promise((resolve) => setTimeout(resolve, 4_000));
+
+  await page.goto(`${origin}/console#/system`);
+  await page.getByText('Version of the gateway').waitFor();
+  await wait();
+  t.equal(counted('/readyz'), 1, 'a probe with a port of its own is asked for once');
+  t.equal(await page.getByText('What it needs').count(), 0, 'and left out');
+  t.equal(await page.getByRole('alert').count(), 0, 'without a complaint');
+
+  const denied = { error_code: 'scope_missing', error: 'The key may not do this.' };
+  await page.route('**/v1/usage', (route) => route.fulfill({ status: 403, json: denied }));
+  await page.goto(`${origin}/console#/usage`);
+  await page.getByText('The key may not do this.').waitFor();
+  await wait();
+  t.equal(counted('/v1/usage'), 1, 'a refusal for good is asked for once');
+  await page.unroute('**/v1/usage');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('Counters begin anew').waitFor();
+
+  const failed = { error_code: 'internal_error', error: 'Something went wrong.' };
+  await page.goto(`${origin}/console#/system`);
+  await page.route('**/v1/usage', (route) => route.fulfill({ status: 500, json: failed }), {
+    times: 1,
+  });
+  await page.goto(`${origin}/console#/usage`);
+  await page.getByText('Something went wrong.').waitFor();
+  await page.getByText('Counters begin anew').waitFor();
+  t.pass('a fault is tried again');
+});
