@@ -17,6 +17,8 @@ export function Conversations({ session, live, rest }: PageProps) {
     setErasures(erasures + 1);
     open('conversations');
   };
+  /** What the open contact's id has become: that of the address may be an alias. */
+  const [presentId, setPresentId] = useState<string | null>(null);
   const isOpen = accountId !== undefined && contactId !== undefined;
   const write = <Button onClick={() => setWriting(true)}>{texts.conversations.newMessage}</Button>;
   return (
@@ -27,7 +29,7 @@ export function Conversations({ session, live, rest }: PageProps) {
             key={erasures}
             session={session}
             live={live}
-            contactId={contactId ?? null}
+            contactId={isOpen ? (presentId ?? contactId) : null}
           />
         </Page>
       </div>
@@ -39,6 +41,7 @@ export function Conversations({ session, live, rest }: PageProps) {
             live={live}
             accountId={accountId}
             contactId={contactId}
+            onContact={setPresentId}
             onErased={leaveErased}
           />
         ) : (

@@ -1,5 +1,6 @@
 import { type ComponentChildren, Fragment } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import type { GatewayEvent } from '../../../client/events.ts';
 import { AsContact } from './as-contact.tsx';
 import { Bubble } from './bubble.tsx';
 import { Composer } from './composer.tsx';
@@ -28,9 +29,11 @@ export function Talk(props: {
   live: Live;
   accountId: string;
   contactId: string;
+  /** Told the id that the contact has by now, once it is read: that of the address may be an alias. */
+  onContact: (id: string | null) => void;
   onErased: () => void;
 }) {
-  const { session, live, accountId, contactId, onErased } = props;
+  const { session, live, accountId, contactId, onContact, onErased } = props;
   /** How many messages are read. No input of the page: a draft stays while more of them are read. */
   const size = useRef(pageSize);
   const loaded = useLoaded(
@@ -42,12 +45,15 @@ export function Talk(props: {
     loaded.reload();
   };
   useEvents(live, (event) => {
+    const contact = loaded.value?.contact ?? null;
     const concerns =
       event === null ||
       event.type.startsWith('account.') ||
-      ('contact' in event.payload && event.payload.contact.id === contactId);
+      concernsContact(event, accountId, contactId, contact);
     if (concerns) loaded.reload();
   });
+  const presentId = loaded.value?.contact.id ?? null;
+  useEffect(() => onContact(presentId), [presentId, onContact]);
   return (
     <Shown loaded={loaded}>
       {({ account, contact, messages, hasMore }) => (
@@ -93,6 +99,21 @@ export function Talk(props: {
       )}
     </Shown>
   );
+}
+
+/** Whether an event is about the contact, also where it has become one with another since it was read. */
+function concernsContact(
+  { payload, account_id }: GatewayEvent,
+  accountId: string,
+  contactId: string,
+  contact: Contact | null,
+): boolean {
+  if (!('contact' in payload)) return false;
+  const { id, phone } = payload.contact;
+  if (id === contactId || id === contact?.id) return true;
+  if (contact === null) return false;
+  // No event tells that two became one: the other has the same phone by then, or is the one that has a phone.
+  return contact.phone === null ? account_id === accountId : phone === contact.phone;
 }
 
 function Messages(props: {

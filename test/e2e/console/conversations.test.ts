@@ -65,5 +65,42 @@ t.test('the list of conversations', { skip: skipWithoutBrowser }, async (t) => {
     await page.getByLabel('Search').fill('nobody');
     await page.getByText('Nobody was found.').waitFor();
     t.pass('and that it has');
+    await page.getByLabel('Search').fill('');
   });
+
+  /** Whoever writes is known by a hidden id and by a number, which turn out to be one person. */
+  const writes = async (from: object, text: string) => {
+    const answer = await api.post(`/sandbox/phones/${phone}/inbound`, { from, text });
+    t.equal(answer.status, 200);
+  };
+  for (const [name, opened, hidden] of [
+    ['Grace', 'the number', 'hidden-1'],
+    ['Mary', 'the hidden id', 'hidden-2'],
+  ] as const) {
+    await t.test(`goes on with ${opened} when two contacts become one`, async (t) => {
+      const number = phoneNumber(name === 'Grace' ? 201 : 202);
+      const byNumber = { phone: number, name: `${name} by number` };
+      const byId = { network_id: hidden, name: `${name} by id` };
+      // The younger one is opened: its id becomes an alias.
+      const [older, younger] = opened === 'the number' ? [byId, byNumber] : [byNumber, byId];
+      await page.goto(`${origin}/console#/conversations`);
+      await writes(older, 'from the older');
+      await page.getByRole('link', { name: older.name }).waitFor();
+      await writes(younger, 'from the younger');
+      await page.getByRole('link', { name: younger.name }).click();
+      const log = page.getByRole('log');
+      await log.getByText('from the younger').waitFor();
+      const draft = page.getByRole('textbox', { name: 'Message to' });
+      await draft.fill('a draft');
+      await writes({ phone: number, network_id: hidden }, 'from both');
+      await log.getByText('from both').waitFor();
+      await log.getByText('from the older').waitFor();
+      await writes({ phone: number, network_id: hidden }, 'and once more');
+      await log.getByText('and once more').waitFor();
+      t.equal(await draft.inputValue(), 'a draft');
+      const marked = page.locator('.talks [aria-current]');
+      await marked.getByText('and once more').waitFor();
+      t.equal(await marked.count(), 1, 'the list marks its row');
+    });
+  }
 });
