@@ -29,7 +29,7 @@ export function Accounts({ session, live }: PageProps) {
   );
   useEvents(live, (event) => {
     const changes = event === null || /^account\.|^message\.(sent|failed)$/.test(event.type);
-    if (changes) loaded.reload();
+    if (changes) loaded.noteChange();
   });
   const remove = async ({ channel, identifier }: Account) => {
     await session.client.call('disconnect', { path: { channel, identifier } });

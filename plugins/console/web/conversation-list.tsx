@@ -31,7 +31,7 @@ export function ConversationList(props: {
     loaded.reload();
   };
   useEvents(live, (event) => {
-    if (event === null || event.type.startsWith('message.')) loaded.reload();
+    if (event === null || event.type.startsWith('message.')) loaded.noteChange();
   });
   return (
     <>

@@ -7,12 +7,17 @@ export interface Loaded<Value> {
   readonly error: unknown;
   /** Reads again; what is shown stays until the answer is there. */
   reload(): void;
+  /** Reads again as something has changed: at most once a second, and not while the tab is hidden. */
+  noteChange(): void;
   /** Shows another value until the next read. */
   replace(change: (value: Value) => Value): void;
 }
 
 /** How long after a failed read the next one begins. */
 const againMs = 3_000;
+
+/** How long after a read the next one begins that a change asks for. */
+const changesMs = 1_000;
 
 /** How long after this failure the next read begins, in milliseconds; null: a refusal would be the same again. */
 function pauseAfter(error: unknown): number | null {
@@ -39,6 +44,8 @@ export function useLoaded<Value>(
   const count = useRef(0);
   const isUnderWay = useRef(false);
   const isAsked = useRef(false);
+  const begunAt = useRef(Number.NEGATIVE_INFINITY);
+  const changing = useRef<ReturnType<typeof setTimeout> | null>(null);
 
   const run = useCallback(async () => {
     if (isUnderWay.current) {
@@ -48,6 +55,7 @@ export function useLoaded<Value>(
     isUnderWay.current = true;
     do {
       isAsked.current = false;
+      begunAt.current = performance.now();
       const number = ++count.current;
       try {
         const next = await latest.current();
@@ -81,9 +89,21 @@ export function useLoaded<Value>(
     };
   }, [error, everyMs, run]);
 
+  const noteChange = useCallback(() => {
+    const isShown = () => document.visibilityState === 'visible';
+    // A hidden tab reads when it is shown again.
+    if (!isShown() || changing.current !== null) return;
+    const read = () => {
+      changing.current = null;
+      if (isShown()) void run();
+    };
+    changing.current = setTimeout(read, begunAt.current + changesMs - performance.now());
+  }, [run]);
+  useEffect(() => () => clearTimeout(changing.current ?? undefined), []);
+
   const reload = useCallback(() => void run(), [run]);
   const replace = useCallback((change: (value: Value) => Value) => {
     setValue((now) => (now === null ? now : change(now)));
   }, []);
-  return { value, error, reload, replace };
+  return { value, error, reload, noteChange, replace };
 }

@@ -50,7 +50,7 @@ export function Talk(props: {
       event === null ||
       event.type.startsWith('account.') ||
       concernsContact(event, accountId, contactId, contact);
-    if (concerns) loaded.reload();
+    if (concerns) loaded.noteChange();
   });
   const presentId = loaded.value?.contact.id ?? null;
   useEffect(() => onContact(presentId), [presentId, onContact]);

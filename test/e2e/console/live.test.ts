@@ -137,3 +137,44 @@ t.test('others hold all event polls', { skip: skipWithoutBrowser }, async (t) =>
   await page.getByText(phone).waitFor();
   t.pass('and goes on when one of them ends');
 });
+
+t.test('a busy tenant', { skip: skipWithoutBrowser }, async (t) => {
+  const gateway = await runGateway(t, { databaseUrl: null });
+  const { api } = gateway;
+  const { origin } = new URL(gateway.baseUrl);
+  await pair(api, phone);
+  await receive(api, phone, { from: { phone: ada, name: 'Ada' }, text: 'Hello' });
+  const page = await (await startBrowser(t)).newPage();
+  page.setDefaultTimeout(15_000);
+  await signIn(page, origin, gateway.key);
+  await openAda(page, origin);
+  let reads = 0;
+  page.on('request', (request) => {
+    if (request.url().includes('/v1/conversations?')) reads += 1;
+  });
+  const busyMs = 5_000;
+  const begun = Date.now();
+  let sent = 0;
+  while (Date.now() - begun < busyMs) {
+    await api.post('/messages', { to: { phone: ada }, text: `message ${++sent}` });
+  }
+  await page.getByRole('log').getByText(`message ${sent}`, { exact: true }).waitFor();
+  const seconds = Math.ceil((Date.now() - begun) / 1_000);
+  t.ok(sent > 2 * seconds, `${sent} messages in ${seconds} s`);
+  t.ok(reads <= seconds + 1, `are read ${reads} times`);
+
+  const setVisibility = (state: string) =>
+    page.evaluate(`
+      Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+      document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+    `);
+  await setVisibility('hidden');
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  reads = 0;
+  await receive(api, phone, { from: { phone: ada }, text: 'to a hidden tab' });
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  t.equal(reads, 0, 'a hidden tab reads nothing');
+  await setVisibility('visible');
+  await page.getByRole('log').getByText('to a hidden tab').waitFor();
+  t.ok(reads > 0, 'until it is shown');
+});
