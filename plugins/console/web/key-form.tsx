@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
+import { Copy } from './copy.tsx';
 import type { Account, Session } from './session.ts';
 import { texts } from './texts.ts';
-import { Button, Choice, Copy, Dialog, Field, Option, Problem, useTask } from './ui.tsx';
+import { Button, Choice, Dialog, Field, Option, Problem, useTask } from './ui.tsx';
 
 type Scope = keyof typeof texts.keys.scopes;
 

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
+import { Copy } from './copy.tsx';
 import type { Session } from './session.ts';
 import { texts } from './texts.ts';
 import { shortTime } from './times.ts';
-import { Button, Copy, Problem, useTask } from './ui.tsx';
+import { Button, Problem, useTask } from './ui.tsx';
 
 /** Makes a link for whoever holds the phone, where that is somebody else. */
 export function ShareLink(props: { session: Session; channel: string; identifier: string }) {

@@ -280,29 +280,3 @@ export function Option(props: {
     </label>
   );
 }
-
-/** A value to be copied: selected where the browser gives no clipboard, as over plain HTTP. */
-export function Copy({ value, label }: { value: string; label: string }) {
-  const [copied, setCopied] = useState<string | null>(null);
-  const [selected, setSelected] = useState<string | null>(null);
-  const code = useRef<HTMLElement>(null);
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(value);
-      setCopied(value);
-      setSelected(null);
-    } catch {
-      if (code.current !== null) getSelection()?.selectAllChildren(code.current);
-      setSelected(value);
-    }
-  };
-  return (
-    <div class="copy">
-      <code ref={code}>{value}</code>
-      <Button label={label} onClick={() => void copy()}>
-        {copied === value ? texts.copied : texts.copy}
-      </Button>
-      {selected === value && <small role="status">{texts.selected}</small>}
-    </div>
-  );
-}

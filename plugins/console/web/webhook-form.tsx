@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { components } from '../../../client/generated/schema.ts';
+import { Copy } from './copy.tsx';
 import { useLoaded } from './loaded.ts';
 import type { Session } from './session.ts';
 import { texts } from './texts.ts';
-import { Button, Copy, Dialog, Field, Option, Problem, Shown, useTask } from './ui.tsx';
+import { Button, Dialog, Field, Option, Problem, Shown, useTask } from './ui.tsx';
 
 type Listed = components['schemas']['ListedWebhook'];
 

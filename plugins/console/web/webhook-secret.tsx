@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
+import { Copy } from './copy.tsx';
 import type { Session } from './session.ts';
 import { texts } from './texts.ts';
-import { Button, Confirm, Copy, Problem, useTask } from './ui.tsx';
+import { Button, Confirm, Problem, useTask } from './ui.tsx';
 
 type Asked = 'rotate' | 'off' | null;
 

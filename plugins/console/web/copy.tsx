@@ -1,0 +1,28 @@
+import { useRef, useState } from 'preact/hooks';
+import { texts } from './texts.ts';
+import { Button } from './ui.tsx';
+
+/** A value to be copied: selected where the browser gives no clipboard, as over plain HTTP. */
+export function Copy({ value, label }: { value: string; label: string }) {
+  const [done, setDone] = useState<{ of: string; isCopied: boolean } | null>(null);
+  const code = useRef<HTMLElement>(null);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(value);
+      setDone({ of: value, isCopied: true });
+    } catch {
+      if (code.current !== null) getSelection()?.selectAllChildren(code.current);
+      setDone({ of: value, isCopied: false });
+    }
+  };
+  const outcome = done?.of === value ? done : null;
+  return (
+    <div class="copy">
+      <code ref={code}>{value}</code>
+      <Button label={label} onClick={() => void copy()}>
+        {outcome?.isCopied === true ? texts.copied : texts.copy}
+      </Button>
+      {outcome?.isCopied === false && <small role="status">{texts.selected}</small>}
+    </div>
+  );
+}
