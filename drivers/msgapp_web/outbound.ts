@@ -148,6 +148,8 @@ export class Outbound {
     } catch (error) {
       // Handing over fails only on a socket that is not open; before that nothing goes out.
       handed.over = !socket.ws.isOpen;
+      // Of devices that came meanwhile one may have no keys.
+      if (!handed.over) await recipients.forget(destination);
       throw error;
     }
     return await inTime(answer);

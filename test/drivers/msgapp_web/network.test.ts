@@ -294,6 +294,44 @@ t.test('who cannot be written to', async (t) => {
   await session.send(textTo(ada, 'msg_unlocked'), patient());
 });
 
+t.test('a device without usable keys keeps no message from the others', async (t) => {
+  const { phone, session } = await linked();
+  const [stale, bare, later] = [phoneNumber(9011), phoneNumber(9012), phoneNumber(9013)];
+  const devicesOf = async (reference: string) =>
+    (await network.shown(phone)).find(({ networkId }) => networkId === reference)?.devices;
+  await network.addDevice(phone, stale);
+  await network.loseKeys(stale, 1);
+  for (const reference of ['msg_stale', 'msg_stale_again']) {
+    await session.send(textTo(stale, reference), patient());
+    t.equal(await devicesOf(reference), 1);
+  }
+  await network.loseKeys(bare, 0);
+  t.match(await failureOf(session.send(textTo(bare, 'msg_bare'), patient())), {
+    code: 'not_sent',
+    certain: true,
+  });
+  t.equal(await devicesOf('msg_bare'), undefined);
+  await session.send(textTo(later, 'msg_before'), patient());
+  await network.loseKeys(later, 1);
+  await network.addDevice(phone, later);
+  await bench.quiet();
+  const error = await failureOf(session.send(textTo(later, 'msg_after'), patient()));
+  t.match(error, { code: 'not_sent', certain: true, retryAfterMs: 1_000 });
+  await session.send(textTo(later, 'msg_after'), patient());
+  t.equal(await devicesOf('msg_after'), 1);
+});
+
+t.test("a device of the owner's own without usable keys stops no message", async (t) => {
+  const before = await linked();
+  const { phone } = before;
+  // The second has the number of the linked one.
+  for (let device = 1; device <= 2; device += 1) await network.addDevice(phone, phone);
+  await network.loseKeys(phone, 2);
+  const { session } = await bench.resumed(before);
+  await session.send(textTo(phoneNumber(9014), 'msg_own_stale'), patient());
+  t.match(await network.shown(phone), [{ networkId: 'msg_own_stale', devices: 1 }]);
+});
+
 t.test('who is refused at one address is written to at the other', async (t) => {
   const { phone, session } = await linked();
   for (const kind of ['phone', 'hidden'] as const) {

@@ -28,6 +28,7 @@ const calls = [
   'wantTokens',
   'reinstall',
   'addDevice',
+  'loseKeys',
   'treatSends',
   'followWith',
   'deafen',

@@ -33,6 +33,8 @@ export class Endpoint {
   readonly keys: AuthenticationCreds;
   /** How many devices there are, all with the keys of the first. */
   devices = 1;
+  /** The numbers of devices for which the network has no keys any more. */
+  readonly keyless = new Set<number>();
   readonly #library: Library;
   readonly #repository: SignalRepositoryWithLIDStore;
   readonly #values = new Map<string, unknown>();

@@ -230,6 +230,11 @@ export class FakeNetwork {
     });
   }
 
+  /** The network loses the keys of a device, which stays on the list; the first one has number 0. */
+  async loseKeys(phone: string, device: number): Promise<void> {
+    this.#board.directory.byPhone(phone).keyless.add(device);
+  }
+
   async treatSends(number: string, how: Phone['sends']): Promise<void> {
     this.#phone(number).sends = how;
   }

@@ -3,7 +3,15 @@ import { addressBookCollection } from './address-book.ts';
 import type { Companion } from './companion.ts';
 import { addressOf, type Directory, userOf } from './directory.ts';
 import type { Phone } from './phone.ts';
-import { bundleNode, childOf, childrenOf, errorOf, resultOf, server } from './stanzas.ts';
+import {
+  bundleNode,
+  childOf,
+  childrenOf,
+  errorOf,
+  keylessNode,
+  resultOf,
+  server,
+} from './stanzas.ts';
 
 /** What a query is answered from. */
 export interface QueryContext {
@@ -70,7 +78,9 @@ function keyAnswer({ directory, companion }: QueryContext, node: BinaryNode): Bi
   if (wanted === undefined) return [];
   const bundles = childrenOf(wanted).map(({ attrs }) => {
     const jid = attrs.jid ?? '';
-    return bundleNode(jid, directory.byAddress(jid).bundle());
+    const person = directory.byAddress(jid);
+    const device = Number(/:(\d+)@/.exec(jid)?.[1] ?? 0);
+    return person.keyless.has(device) ? keylessNode(jid) : bundleNode(jid, person.bundle());
   });
   return [{ tag: 'list', attrs: {}, content: bundles }];
 }

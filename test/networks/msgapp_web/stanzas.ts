@@ -99,6 +99,12 @@ export function bundleNode(jid: string, bundle: KeyBundle): BinaryNode {
   };
 }
 
+/** A device for which the network has no keys, among the keys of others. */
+export function keylessNode(jid: string): BinaryNode {
+  const attrs = { code: '406', text: 'not-acceptable' };
+  return { tag: 'user', attrs: { jid }, content: [{ tag: 'error', attrs }] };
+}
+
 function number(value: number, size: number): Buffer {
   const bytes = Buffer.alloc(size);
   bytes.writeUIntBE(value, 0, size);
