@@ -158,6 +158,7 @@ export class Outbound {
   /**
    * Asks the network for a number's address, which may be of another number, and keeps the answer: once a number.
    * @throws DriverError when the network does not know the number, or is not to be asked for now
+   * @throws Error when it does not answer
    */
   async #lookUp(to: ContactAddress): Promise<string> {
     if (to.phone === null) {
@@ -166,7 +167,9 @@ export class Outbound {
     this.#throttle.check();
     const { book, socket } = this.#parts;
     const found = await socket.onWhatsApp(to.phone);
-    const address = found?.find(({ exists }) => exists === true)?.jid;
+    // An answer that says nothing is none.
+    if (found === undefined) throw new Error('the network did not say who has this number');
+    const address = found.find(({ exists }) => exists === true)?.jid;
     if (address !== undefined) await book.keepAddress(to.phone, address);
     const destination = await book.destinationOf(to);
     if (destination !== null) return destination;

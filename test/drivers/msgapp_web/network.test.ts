@@ -294,6 +294,17 @@ t.test('who cannot be written to', async (t) => {
   await session.send(textTo(ada, 'msg_unlocked'), patient());
 });
 
+t.test('a message that nobody would get is not taken for sent', async (t) => {
+  const before = await linked();
+  const leaver = phoneNumber(9015);
+  await before.session.send(textTo(leaver, 'msg_there'), patient());
+  // The network names no device of it any more.
+  await network.remove(leaver);
+  const { session } = await bench.resumed(before);
+  const error = await failureOf(session.send(textTo(leaver, 'msg_left'), patient()));
+  t.match(error, { code: 'not_sent', certain: true, retryAfterMs: 1_000 });
+});
+
 t.test('a device without usable keys keeps no message from the others', async (t) => {
   const { phone, session } = await linked();
   const [stale, bare, later] = [phoneNumber(9011), phoneNumber(9012), phoneNumber(9013)];

@@ -7,14 +7,12 @@ const message: OutboundMessage = { reference: 'msg_1', attempt: 1, to, text: 'He
 
 /** Sends whose recipients are asked for like this. */
 function outboundWhere(ready: () => Promise<never>): Outbound {
-  const parts = {
-    book: { destinationOf: async () => '12025550101@s.whatsapp.net' },
-    recipients: { ready },
-    port: {},
-    socket: {},
-    limits: {},
-  } as unknown as OutboundParts;
-  return new Outbound(parts);
+  const book = { destinationOf: async () => '12025550101@s.whatsapp.net' };
+  return outboundOf({ book, recipients: { ready } });
+}
+
+function outboundOf(parts: object): Outbound {
+  return new Outbound({ port: {}, socket: {}, limits: {}, ...parts } as unknown as OutboundParts);
 }
 
 t.test(
@@ -63,3 +61,15 @@ t.test(
     );
   },
 );
+
+t.test('a number of which the network says nothing is asked for again', async (t) => {
+  const answers = [undefined, []];
+  const outbound = outboundOf({
+    book: { destinationOf: async () => null },
+    socket: { onWhatsApp: async () => answers.shift() },
+  });
+  const failed = () =>
+    outbound.send(message, new AbortController().signal).catch((error: unknown) => error);
+  t.match(await failed(), { code: 'not_sent', certain: true, retryAfterMs: 1_000 });
+  t.match(await failed(), { code: 'not_on_network', certain: true, retryAfterMs: null });
+});
