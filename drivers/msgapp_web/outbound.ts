@@ -13,6 +13,7 @@ import { beforeAbort } from './before-abort.ts';
 import type { ContactBook } from './contact-book.ts';
 import { sessionsFree } from './held-sessions.ts';
 import type { LibrarySocket } from './library.ts';
+import { MediaHosts } from './media-hosts.ts';
 import type { NewContactLimits } from './new-contact-limits.ts';
 import { outboundContentOf, uploadSilenceMs } from './outbound-content.ts';
 import { ackErrors, ackRefusal } from './receipts.ts';
@@ -42,6 +43,7 @@ export interface OutboundParts {
 /** Sends through one socket. */
 export class Outbound {
   readonly #parts: OutboundParts;
+  readonly #mediaHosts: MediaHosts;
   readonly #sending = new Set<string>();
   /** How often messages were not sent for a reason of our own, by their references. */
   readonly #failures = new LRUCache<string, number>({ max: 1_000 });
@@ -49,6 +51,7 @@ export class Outbound {
 
   constructor(parts: OutboundParts) {
     this.#parts = parts;
+    this.#mediaHosts = new MediaHosts(parts.socket);
   }
 
   isSending(reference: string): boolean {
@@ -133,6 +136,7 @@ export class Outbound {
     const [content] = await Promise.all([
       outboundContentOf(port, message, signal),
       recipients.ready(destination),
+      message.media === null ? null : this.#mediaHosts.ready(),
     ]);
     await sessionsFree(keys, [destination, await book.otherAddressOf(message.to, destination)]);
     signal.throwIfAborted();

@@ -547,6 +547,36 @@ t.test('media both ways', async (t) => {
   t.same(read, [picture]);
 });
 
+t.test('a refused question where media are uploaded costs one try', async (t) => {
+  const { phone, port, session } = await linked();
+  const url = 'https://example.com/report';
+  const bytes = Buffer.from('the bytes of a report');
+  const stream = () => Readable.from([bytes]);
+  const named = { mimeType: 'application/pdf', fileName: 'report.pdf', size: bytes.length };
+  port.media.set(url, { kind: 'document', ...named, stream });
+  const sent = (reference: string) =>
+    session.send({ ...textTo(ada, reference), media: { url } }, patient());
+  await network.refuseMediaHosts(phone, [true]);
+  t.match(await failureOf(sent('msg_hosts')), {
+    code: 'not_sent',
+    certain: true,
+    retryAfterMs: 1_000,
+  });
+  await sent('msg_hosts');
+  await network.drop(phone);
+  await port.state('lost');
+  await session.resume();
+  await port.state('connected');
+  // The library's own question alone: it would never ask again.
+  await network.refuseMediaHosts(phone, [false, true]);
+  t.match(await failureOf(sent('msg_library')), { certain: true });
+  await port.state('lost');
+  await session.resume();
+  await port.state('connected');
+  await sent('msg_library');
+  t.match(await network.shown(phone), [{ networkId: 'msg_hosts' }, { networkId: 'msg_library' }]);
+});
+
 t.test('nothing secret is printed or logged', async (t) => {
   const secrets = new Set(
     opened.flatMap(({ port }) =>

@@ -256,6 +256,11 @@ export class FakeNetwork {
     phone.lookUpError = error;
   }
 
+  /** Refuses those of the next questions of this phone's device where media are kept that are `true`. */
+  async refuseMediaHosts(number: string, refused: readonly boolean[]): Promise<void> {
+    this.#phone(number).refusedMediaHosts = [...refused];
+  }
+
   /** A device of this phone that leaves is cut off in place of an answer. */
   async cutLeavers(number: string): Promise<void> {
     this.#phone(number).cutsLeavers = true;

@@ -76,6 +76,8 @@ export class Phone {
   refusedLookUps = 0;
   /** The error number with which they are. */
   lookUpError = '503';
+  /** Which of the next questions where media are kept are refused. */
+  refusedMediaHosts: boolean[] = [];
   /** A device that leaves is cut off in place of an answer. */
   cutsLeavers = false;
   /** Null: sends are read and answered as they come. */

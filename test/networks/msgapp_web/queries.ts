@@ -44,6 +44,7 @@ export async function answerQuery(context: QueryContext, node: BinaryNode): Prom
       if (childOf(node, 'remove-companion-device') !== undefined) context.leave();
       return resultOf(node);
     case 'w:m':
+      if (context.phone.refusedMediaHosts.shift()) return errorOf(node, '503');
       return resultOf(node, [
         {
           tag: 'media_conn',
