@@ -69,5 +69,11 @@ async function load(): Promise<Library> {
   if (!checks('signed') || checks('something else')) {
     throw new Error('baileys was loaded before this driver: its signatures are not checked');
   }
-  return { ...library, ...downloadsOf(library) };
+  const { downloadOptions } = await import('./download-options.ts');
+  const options = downloadOptions();
+  return {
+    ...library,
+    ...downloadsOf(library),
+    makeWASocket: (config) => library.makeWASocket({ options, ...config }),
+  };
 }

@@ -3,8 +3,9 @@ import type { ClientRequest } from 'node:http';
 import type { Agent } from 'node:https';
 import { HttpsProxyAgent } from 'https-proxy-agent';
 import { SocksProxyAgent } from 'socks-proxy-agent';
-import { type buildConnector, Agent as Dispatcher } from 'undici';
+import type { buildConnector } from 'undici';
 import { type ProxyAddress, proxyUrl } from '../../core/contracts/driver.ts';
+import { downloadOptions } from './download-options.ts';
 import type { Library } from './library.ts';
 
 /**
@@ -15,10 +16,7 @@ export function proxied(library: Library, proxy: ProxyAddress): Library {
   const through = agentThrough(proxy);
   // An agent of Node.js, which the packages type by the socket that they give it.
   const agent = through as unknown as Agent;
-  // Node's own types of `fetch` are of another version of undici.
-  const options = {
-    dispatcher: new Dispatcher({ connect: connector(through) }),
-  } as unknown as RequestInit;
+  const options = downloadOptions(connector(through));
   return {
     ...library,
     makeWASocket: (config) =>

@@ -1,46 +1,64 @@
 import { createCipheriv, createHmac, randomBytes } from 'node:crypto';
+import dns from 'node:dns';
+import { EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { deflateSync } from 'node:zlib';
 import t from 'tap';
 import { DriverError } from '../../../core/contracts/driver.ts';
 import { loadLibrary } from '../../../drivers/msgapp_web/library.ts';
+import { Bench } from '../../../testing/contract/driver/bench.ts';
+import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
+import { phoneNumber } from '../../harness/story.ts';
 import { mediaCertificate } from '../../networks/msgapp_web/media-host.ts';
+import { hastyDriver, runNetwork } from './running-network.ts';
+import { msgappWebWorld } from './world.ts';
 
-process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
-
+const { network, options } = await runNetwork(t);
 const library = await loadLibrary();
 const mediaKey = randomBytes(32);
 const text = randomBytes(300_000);
 
-/** The text as the network's media host keeps it. */
-async function encrypted(): Promise<Buffer> {
-  const { cipherKey, iv, macKey } = await library.getMediaKeys(mediaKey, 'document');
+/** A file as the network's media host keeps it. */
+async function encrypted(file: Buffer, type: 'document' | 'md-msg-hist'): Promise<Buffer> {
+  const { cipherKey, iv, macKey } = await library.getMediaKeys(mediaKey, type);
   const cipher = createCipheriv('aes-256-cbc', cipherKey, iv);
-  const body = Buffer.concat([cipher.update(text), cipher.final()]);
+  const body = Buffer.concat([cipher.update(file), cipher.final()]);
   const mac = createHmac('sha256', macKey ?? '')
     .update(iv)
     .update(body);
   return Buffer.concat([body, mac.digest().subarray(0, 10)]);
 }
 
-const whole = await encrypted();
+const whole = await encrypted(text, 'document');
+const history = await encrypted(deflateSync(text), 'md-msg-hist');
 const changed = Buffer.from(whole);
 changed[1_000] = (changed[1_000] ?? 0) ^ 1;
+
+/** Says `off` when the answer of the history has ended. */
+const broken = new EventEmitter();
 
 const answers: Readonly<Record<string, (answer: ServerResponse) => void>> = {
   '/whole': (answer) => answer.end(whole),
   '/changed': (answer) => answer.end(changed),
   '/short': (answer) => answer.end(whole.subarray(0, 160_000)),
   '/busy': (answer) => answer.writeHead(503).end('later'),
-  '/cut': (answer) => {
-    answer.writeHead(200, { 'content-length': whole.length });
-    answer.write(whole.subarray(0, 100_000), () => setTimeout(() => answer.destroy(), 100));
-  },
+  '/cut': (answer) => breakOff(answer, whole),
+  '/history': (answer) =>
+    breakOff(
+      answer.on('close', () => broken.emit('off')),
+      history,
+    ),
 };
+
+function breakOff(answer: ServerResponse, file: Buffer): void {
+  answer.writeHead(200, { 'content-length': file.length });
+  answer.write(file.subarray(0, 100_000), () => setTimeout(() => answer.destroy(), 100));
+}
 
 const server = createServer(
   {
@@ -81,4 +99,30 @@ t.test('a file that the host does not have is not asked for again, others are', 
   const failed = (path: string) => taken(path).catch((error: unknown) => error);
   t.match(await failed('/nowhere'), { code: 'media_unavailable', retryAfterMs: null });
   for (const path of ['/busy', '/cut']) t.notOk((await failed(path)) instanceof DriverError);
+});
+
+t.test('a history that the library fetches and that breaks off ends no process', async (t) => {
+  // The library knows no other host for it.
+  const lookup = dns.lookup;
+  const ours = (name: string, ...rest: [never, never]) =>
+    lookup(name === 'mmg.whatsapp.net' ? '127.0.0.1' : name, ...rest);
+  dns.lookup = Object.assign(ours, lookup);
+  const uncaught: unknown[] = [];
+  const note = (error: unknown) => uncaught.push(error);
+  process.on('uncaughtException', note);
+  const bench = new Bench(hastyDriver(options), msgappWebWorld(network), new LogLines());
+  t.teardown(() => {
+    bench.closeAll();
+    dns.lookup = lookup;
+    process.off('uncaughtException', note);
+  });
+  const account = await bench.world.account();
+  const directPath = `:${port}/history`;
+  const kept = { directPath, mediaKey: mediaKey.toString('base64') };
+  await network.setPast(account.identifier, { contacts: [], history: [], kept });
+  const [one] = await Promise.all([bench.linked(account), once(broken, 'off')]);
+  await bench.quiet();
+  t.same(uncaught, []);
+  await network.write(account.identifier, { from: phoneNumber(9001), name: 'Ada', text: 'hi' });
+  t.match(await one.port.message(), { text: 'hi' });
 });

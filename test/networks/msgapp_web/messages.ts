@@ -123,7 +123,11 @@ export async function pastMessage(
   });
   const syncType = HistorySync.HistorySyncType.INITIAL_BOOTSTRAP;
   const history = { syncType, conversations, progress: 100 };
-  return await historyMessage(library, history, past.inFile ? host : null);
+  return await historyMessage(library, history, async (packed) => {
+    const { kept, inFile } = past;
+    if (kept !== undefined) return { ...kept, mediaKey: Buffer.from(kept.mediaKey, 'base64') };
+    return inFile ? await historyFile(library, packed, host) : inline(packed);
+  });
 }
 
 /** What a phone tells a new device of how people call themselves. */
@@ -136,13 +140,20 @@ export async function pushNamesMessage(
     id: `${phone.replace('+', '')}@${server}`,
     pushname: name,
   }));
-  return await historyMessage(library, { syncType, pushnames }, null);
+  return await historyMessage(library, { syncType, pushnames }, inline);
+}
+
+/** The message about a history has the history in it, or says where the file is. */
+type HistoryPlace = proto.Message.IHistorySyncNotification;
+
+function inline(packed: Buffer): HistoryPlace {
+  return { initialHistBootstrapInlinePayload: packed };
 }
 
 async function historyMessage(
   library: Library,
   history: proto.IHistorySync,
-  host: MediaHost | null,
+  placed: (packed: Buffer) => HistoryPlace | Promise<HistoryPlace>,
 ): Promise<proto.IMessage> {
   const { HistorySync, Message } = library.proto;
   const bytes = HistorySync.encode(HistorySync.fromObject({ ...history })).finish();
@@ -153,9 +164,7 @@ async function historyMessage(
       historySyncNotification: {
         // The two lists of types have the same numbers.
         syncType: Number(history.syncType),
-        ...(host === null
-          ? { initialHistBootstrapInlinePayload: packed }
-          : await historyFile(library, packed, host)),
+        ...(await placed(packed)),
       },
     },
   };

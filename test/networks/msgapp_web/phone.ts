@@ -38,6 +38,8 @@ export interface Past {
     readonly text: string;
     readonly at: number;
   }[];
+  /** Where the network's media host keeps the history, in place of the message about it; the key in base64. */
+  readonly kept?: { readonly directPath: string; readonly mediaKey: string };
 }
 
 /** Somebody's phone: the owner's side of an account. */
