@@ -150,7 +150,11 @@ export class ContactBook {
     if (phoneOfAddress(address) === null) return null;
     const user = userOf(address ?? '');
     const hidden = (await this.#keys.get('lid-mapping', [user]))[user];
-    return hidden === undefined ? null : hiddenIdOf(`${hidden}@lid`);
+    if (hidden === undefined) return null;
+    // A number keeps the hidden id of whoever had it before: theirs is another one by now.
+    const back = `${hidden}_reverse`;
+    const owner = (await this.#keys.get('lid-mapping', [back]))[back];
+    return owner === user ? hiddenIdOf(`${hidden}@lid`) : null;
   }
 
   async #phoneBehind(hidden: string | null): Promise<string | null> {

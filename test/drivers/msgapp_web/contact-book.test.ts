@@ -9,6 +9,11 @@ import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { MemoryCredentials } from '../../../testing/contract/driver.ts';
 
 async function contactBook(): Promise<ContactBook> {
+  return (await contactBookAndPairs()).book;
+}
+
+/** Beside it, takes what the network tells of numbers and hidden ids. */
+async function contactBookAndPairs() {
   const library = await loadLibrary();
   const imports = { contacts: true, history: false };
   const keys = await AccountKeys.fresh(library, new MemoryCredentials(), imports);
@@ -18,7 +23,9 @@ async function contactBook(): Promise<ContactBook> {
   const gate = { encrypted: () => keys.writes.durable() };
   const cipher = { library, keys, opened: openedMessages(), gate };
   const repository = signalRepository(cipher, auth, log, find);
-  return new ContactBook(keys, { signalRepository: repository });
+  const pair = (pn: string, lid: string) =>
+    repository.lidMapping.storeLIDPNMappings([{ pn: `${pn}@s.whatsapp.net`, lid: `${lid}@lid` }]);
+  return { book: new ContactBook(keys, { signalRepository: repository }), pair };
 }
 
 const number = (phone: string) => ({ phone, networkId: null });
@@ -52,4 +59,20 @@ t.test('replies from an address stay with the number that was written to', async
   await second.keepAddress(real, address);
   await second.keepAddress(typed, address);
   t.equal(await knownAs(second), real, 'the number itself, when it was first');
+});
+
+t.test('a number that has changed hands is not of its former owner', async (t) => {
+  const { book, pair } = await contactBookAndPairs();
+  await pair('12025550101', '771');
+  const ada = { phone: '+12025550101', networkId: '771@lid' };
+  t.same(await book.person('12025550101@s.whatsapp.net', null, null), { ...ada, name: null });
+  await book.noteAddressing('771@lid', ada);
+  t.equal(await book.destinationOf(number('+12025550101')), '771@lid');
+  await pair('12025550102', '771');
+  t.equal(await book.destinationOf(number('+12025550101')), null, 'the network is asked');
+  t.match(await book.person('12025550101@s.whatsapp.net', null, null), { networkId: null });
+  t.equal(await book.destinationOf(number('+12025550102')), '771@lid');
+  await pair('12025550101', '772');
+  t.equal(await book.destinationOf(number('+12025550101')), '772@lid');
+  t.match(await book.person('771@lid', null, null), { phone: '+12025550102' });
 });
