@@ -31,6 +31,11 @@ export function isOneContact(address: string | null | undefined): boolean {
   return phoneOfAddress(address) !== null || hiddenIdOf(address) !== null;
 }
 
+/** Whether this is one device of a contact, beside its phone. */
+export function isOneDevice(address: string | null | undefined): boolean {
+  return /^\d+[:_.]\d+@/.test(address ?? '');
+}
+
 /** The account's own two addresses, as far as they are known. */
 export function ownAddresses(
   me: { readonly id: string; readonly lid?: string | undefined } | undefined,

@@ -1,6 +1,6 @@
 import type { BinaryNode } from 'baileys';
 import type { ReceiptEvent } from '../../core/contracts/driver.ts';
-import { isOneContact, isOwn } from './addresses.ts';
+import { isOneContact, isOneDevice, isOwn } from './addresses.ts';
 
 /** The network's words for how far a message got; those that are missing say nothing of it. */
 const statuses: Readonly<Record<string, ReceiptEvent['status']>> = {
@@ -28,9 +28,12 @@ export function receiptsOf(
   );
 }
 
-/** The failure in an answer to a send; null when it is none. Pure. */
+/**
+ * The failure in an answer to a send; null when it is none, or of the message as it was sent once more to one device that
+ * could not read it. Pure.
+ */
 export function lateFailureOf({ attrs }: BinaryNode): ReceiptEvent | null {
-  if (!attrs.error || !attrs.id) return null;
+  if (!attrs.error || !attrs.id || isOneDevice(attrs.from)) return null;
   const { code, message } = ackRefusal(attrs.error);
   return {
     type: 'receipt',

@@ -455,6 +455,24 @@ t.test('a far side that asks again is answered, after a restart too', async (t) 
   t.match(await network.shown(before.phone), [{ networkId: 'msg_again', text: message.text }]);
 });
 
+t.test('a message that is refused when one device asks again has not failed', async (t) => {
+  const { phone, port, session } = await linked();
+  const reader = phoneNumber(9016);
+  const message = textTo(reader, 'msg_one_device');
+  await network.addDevice(phone, reader);
+  await session.send(message, patient());
+  port.sent.set(message.reference, message);
+  const sent = async () => (await network.heard()).message ?? 0;
+  const before = await sent();
+  await network.treatSends(phone, 'refuse');
+  await network.askAgain(phone, message.reference, reader, 1);
+  await until('it to be sent again', async () => (await sent()) > before || undefined);
+  await network.report(phone, message.reference, 'delivered');
+  t.match(await port.receipt(), { status: 'delivered' }, 'and nothing came before that');
+  await network.report(phone, message.reference, 'failed');
+  t.match(await port.receipt(), { status: 'failed' });
+});
+
 t.test('what cannot be read is asked for again', async (t) => {
   const { phone, port } = await linked();
   const text = 'read at the second try';

@@ -42,6 +42,9 @@ t.test('what a receipt tells', async (t) => {
     status: 'failed',
     error: /^refused_by_network: .*479/,
   });
+  for (const from of ['12025550123:2@s.whatsapp.net', '7712025550100:2@lid']) {
+    t.equal(ack({ id: 'msg_1', error: '479', from }), null, 'one device, which had asked again');
+  }
   t.equal(ackRefusal('463').code, 'restricted_new_contacts');
   t.equal(ackRefusal('475').code, 'new_contact_quota');
 });

@@ -407,9 +407,10 @@ export class FakeNetwork {
     phone.companion?.wire?.send({ tag: 'ack', attrs });
   }
 
-  /** A contact's device could not read a message and asks for it again. */
-  async askAgain(number: string, id: string, to: string): Promise<void> {
-    await this.#board.askAgain(this.#phone(number), id, this.#board.directory.byPhone(to));
+  /** A contact's device could not read a message and asks for it again; the first one has number 0. */
+  async askAgain(number: string, id: string, to: string, device = 0): Promise<void> {
+    const contact = this.#board.directory.byPhone(to);
+    await this.#board.askAgain(this.#phone(number), id, contact, device);
   }
 
   async shown(number: string): Promise<readonly ShownMessage[]> {

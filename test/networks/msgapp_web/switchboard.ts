@@ -96,10 +96,12 @@ export class Switchboard {
   }
 
   /** A contact's device could not read a message and asks for it again. */
-  async askAgain(phone: Phone, id: string, contact: Endpoint): Promise<void> {
+  async askAgain(phone: Phone, id: string, contact: Endpoint, device = 0): Promise<void> {
+    const address = addressOf(contact);
+    const from = device === 0 ? address : address.replace('@', `:${device}@`);
     await phone.companion?.offer(`receipt:${id}:retry`, async () => ({
       tag: 'receipt',
-      attrs: { id, from: addressOf(contact), type: 'retry', t: now() },
+      attrs: { id, from, type: 'retry', t: now() },
       content: [{ tag: 'retry', attrs: { count: '1', id, t: now(), v: '1' } }],
     }));
   }
