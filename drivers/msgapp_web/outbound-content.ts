@@ -3,6 +3,7 @@ import type { MediaFile, OutboundMessage, Port } from '../../core/contracts/driv
 import { beforeAbort } from './before-abort.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { libraryLog } from './library-log.ts';
+import { requireTemporaryRoom } from './temporary-room.ts';
 
 /** How long an upload may make no progress, in milliseconds. */
 export const uploadSilenceMs = 60_000;
@@ -12,6 +13,7 @@ const againTimeoutMs = 180_000;
 /**
  * A message as the library sends it, its media fetched.
  * @throws DriverError as `Port.fetchMedia` does
+ * @throws NoTemporaryRoom
  */
 export async function outboundContentOf(
   port: Port,
@@ -20,6 +22,7 @@ export async function outboundContentOf(
 ): Promise<AnyMessageContent> {
   if (message.media === null) return textContent(message.text);
   const file = await port.fetchMedia(message.media, signal);
+  await requireTemporaryRoom(file.size);
   return mediaContent(message.text, file);
 }
 

@@ -19,6 +19,7 @@ import { outboundContentOf, uploadSilenceMs } from './outbound-content.ts';
 import { ackErrors, ackRefusal } from './receipts.ts';
 import type { Recipients } from './recipients.ts';
 import { newContactRefusal, noAnswer, refused, uncertain } from './send-errors.ts';
+import { NoTemporaryRoom } from './temporary-room.ts';
 import { isThrottled, Throttle } from './throttle.ts';
 
 /** How long the network may take to answer a message that was handed to it, in milliseconds. */
@@ -86,7 +87,8 @@ export class Outbound {
   #notSent(reference: string, cause: unknown): DriverError {
     const tries = (this.#failures.get(reference) ?? 0) + 1;
     this.#failures.set(reference, tries);
-    return new DriverError('not_sent', 'the message could not be encrypted or handed over', {
+    const usual = 'the message could not be encrypted or handed over';
+    return new DriverError('not_sent', cause instanceof NoTemporaryRoom ? cause.message : usual, {
       certain: true,
       retryAfterMs: tries < attempts ? againMs * 2 ** tries : null,
       concerns: 'contact',

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { DriverError, type MediaFile } from '../../../core/contracts/driver.ts';
 import { Bench, type Opened } from '../../../testing/contract/driver/bench.ts';
@@ -593,6 +594,49 @@ t.test('a refused question where media are uploaded costs one try', async (t) =>
   await port.state('connected');
   await sent('msg_library');
   t.match(await network.shown(phone), [{ networkId: 'msg_hosts' }, { networkId: 'msg_library' }]);
+});
+
+t.test('a temporary folder that cannot be written fails a file, and ends no process', async (t) => {
+  const { port, session } = await linked();
+  const url = 'https://example.com/slow';
+  const chunk = Buffer.alloc(1_000);
+  async function* slowly() {
+    for (let number = 0; number < 5; number += 1) {
+      await sleep(50);
+      yield chunk;
+    }
+  }
+  const named = { mimeType: 'application/pdf', fileName: 'slow.pdf' };
+  const file = (size: number): MediaFile => ({
+    ...{ kind: 'document', ...named, size },
+    stream: () => Readable.from(slowly()),
+  });
+  const uncaught: unknown[] = [];
+  const note = (error: unknown) => uncaught.push(error);
+  process.on('uncaughtException', note);
+  const { TMPDIR: folder } = process.env;
+  t.teardown(() => {
+    process.off('uncaughtException', note);
+    if (folder === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = folder;
+  });
+  const sent = (reference: string) =>
+    session.send({ ...textTo(ada, reference), media: { url } }, patient());
+  await session.send(textTo(ada, 'msg_known'), patient());
+  port.media.set(url, file(5_000));
+  process.env.TMPDIR = '/nowhere';
+  const failure = await failureOf(sent('msg_slow'));
+  t.same(uncaught, []);
+  t.match(failure, {
+    code: 'not_sent',
+    message: /temporary folder cannot be written \(ENOENT\)/,
+    certain: true,
+    retryAfterMs: 1_000,
+  });
+  process.env.TMPDIR = folder ?? '/tmp';
+  await sent('msg_slow');
+  port.media.set(url, file(Number.MAX_SAFE_INTEGER));
+  t.match(await failureOf(sent('msg_large')), { code: 'not_sent', message: /folder is full/ });
 });
 
 t.test('nothing secret is printed or logged', async (t) => {
