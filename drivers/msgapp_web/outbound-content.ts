@@ -11,7 +11,8 @@ export const uploadSilenceMs = 60_000;
 const againTimeoutMs = 180_000;
 
 /**
- * A message as the library sends it, its media fetched.
+ * Fetches the media of a message, and answers how the message is made as the library sends it: that opens the file, which
+ * only the library closes.
  * @throws DriverError as `Port.fetchMedia` does
  * @throws NoTemporaryRoom
  */
@@ -19,11 +20,11 @@ export async function outboundContentOf(
   port: Port,
   message: OutboundMessage,
   signal: AbortSignal,
-): Promise<AnyMessageContent> {
-  if (message.media === null) return textContent(message.text);
+): Promise<() => AnyMessageContent> {
+  if (message.media === null) return () => textContent(message.text);
   const file = await port.fetchMedia(message.media, signal);
   await requireTemporaryRoom(file.size);
-  return mediaContent(message.text, file);
+  return () => mediaContent(message.text, file);
 }
 
 /**
@@ -42,11 +43,14 @@ export async function builtContentOf(
   const late = new Error('media that was asked for again took too long');
   const timer = setTimeout(() => over.abort(late), timeoutMs);
   const build = async () =>
-    await library.generateWAMessageContent(await outboundContentOf(port, message, over.signal), {
-      upload: socket.waUploadToServer,
-      mediaUploadTimeoutMs: uploadSilenceMs,
-      logger: libraryLog(port.log, ''),
-    });
+    await library.generateWAMessageContent(
+      (await outboundContentOf(port, message, over.signal))(),
+      {
+        upload: socket.waUploadToServer,
+        mediaUploadTimeoutMs: uploadSilenceMs,
+        logger: libraryLog(port.log, ''),
+      },
+    );
   try {
     return await beforeAbort(over.signal, build());
   } finally {

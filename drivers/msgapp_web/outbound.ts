@@ -135,7 +135,7 @@ export class Outbound {
   ): Promise<BinaryNode | undefined> {
     const { keys, book, recipients, socket, port } = this.#parts;
     const { reference } = message;
-    const [content] = await Promise.all([
+    const [contentOf] = await Promise.all([
       outboundContentOf(port, message, signal),
       recipients.ready(destination),
       message.media === null ? null : this.#mediaHosts.ready(),
@@ -150,7 +150,7 @@ export class Outbound {
     handed.over = true;
     try {
       const options = { messageId: reference, mediaUploadTimeoutMs: uploadSilenceMs };
-      await Promise.race([socket.sendMessage(destination, content, options), answer]);
+      await Promise.race([socket.sendMessage(destination, contentOf(), options), answer]);
     } catch (error) {
       // Handing over fails only on a socket that is not open; before that nothing goes out.
       handed.over = !socket.ws.isOpen;
