@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { tl } from '@mtcute/core';
 import { uploadFile } from '@mtcute/core/methods.js';
 import { DriverError, type MediaFile } from '../../../core/contracts/driver.ts';
@@ -6,8 +7,12 @@ import { type CallLimits, type Client, NoAnswer } from '../client.ts';
 /** Pause after an upload that failed although the connection is up, in milliseconds. */
 const failedPauseMs = 5_000;
 
-/** Kinds of pictures that the network shows as photos; it takes others as files. */
-const photos: readonly string[] = ['image/jpeg', 'image/png', 'image/webp'];
+/** Kinds of pictures that the network shows as photos, under names with these endings; it takes others as files. */
+const photos: Readonly<Record<string, string>> = {
+  'image/jpeg': 'jpg',
+  'image/png': 'png',
+  'image/webp': 'webp',
+};
 /** The network takes no larger photo. In bytes. */
 const largestPhoto = 10_000_000;
 
@@ -22,13 +27,15 @@ export async function upload(
   { signal, within }: Required<CallLimits>,
 ): Promise<tl.TypeInputMedia> {
   const { fileName, mimeType, size } = file;
+  const ending = photoEnding(file);
   const stream = file.stream();
   try {
     const { inputFile } = await client.run(
       (library, abortSignal) =>
         uploadFile(library, {
-          file: stream,
-          fileName,
+          // Of a stream of Node's own file system the library would take the path for the name.
+          file: Readable.toWeb(stream),
+          fileName: ending === null ? fileName : `photo.${ending}`,
           fileSize: size,
           fileMime: mimeType,
           abortSignal,
@@ -45,13 +52,14 @@ export async function upload(
   }
 }
 
-function mediaOf(
-  { kind, mimeType, fileName, size }: MediaFile,
-  file: tl.TypeInputFile,
-): tl.TypeInputMedia {
-  if (photos.includes(mimeType) && size <= largestPhoto) {
-    return { _: 'inputMediaUploadedPhoto', file };
-  }
+/** The ending of a photo's name; null: the network takes it as a file. */
+function photoEnding({ mimeType, size }: MediaFile): string | null {
+  return size <= largestPhoto ? (photos[mimeType] ?? null) : null;
+}
+
+function mediaOf(given: MediaFile, file: tl.TypeInputFile): tl.TypeInputMedia {
+  if (photoEnding(given) !== null) return { _: 'inputMediaUploadedPhoto', file };
+  const { kind, mimeType, fileName } = given;
   const attributes: tl.TypeDocumentAttribute[] = [{ _: 'documentAttributeFilename', fileName }];
   if (kind === 'audio') attributes.push({ _: 'documentAttributeAudio', duration: 0 });
   if (kind === 'video') {

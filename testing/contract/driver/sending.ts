@@ -1,4 +1,5 @@
-import { Readable } from 'node:stream';
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
 import type { Test } from 'tap';
 import { DriverError, type MediaFile } from '../../../core/contracts/driver.ts';
 import { type Bench, patient, type Skip } from './bench.ts';
@@ -176,22 +177,23 @@ export async function sending(t: Test, bench: Bench): Promise<void> {
       const media = { url: 'https://example.com/picture.jpg' };
       const gone = failure(session.send({ ...message, media }, patient()));
       t.match(await gone, { code: 'media_unavailable', certain: true });
-      port.media.set(media.url, picture());
+      port.media.set(media.url, picture(t));
       t.type((await session.send({ ...message, media }, patient())).networkId, 'string');
       t.match(await world.shown(account), [{ text: message.text, hasFile: true }]);
     },
   );
 }
 
-/** A file as the gateway fetches it. */
-function picture(): MediaFile {
+/** A file as the gateway fetches it: kept under a name that says nothing. */
+function picture(t: Test): MediaFile {
   const bytes = Buffer.from('not much of a picture');
+  const path = join(t.testdir({ spooled: bytes }), 'spooled');
   return {
     kind: 'image',
     mimeType: 'image/jpeg',
     fileName: 'picture.jpg',
     size: bytes.length,
-    stream: () => Readable.from([bytes]),
+    stream: () => createReadStream(path),
   };
 }
 

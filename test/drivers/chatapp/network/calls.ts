@@ -220,10 +220,14 @@ export class Calls {
     const media = call.request.media as TlObject;
     const input = media.file as TlObject | undefined;
     if (input === undefined) throw new Refusal(400, 'MEDIA_INVALID');
+    const isPhoto = media._ === 'inputMediaUploadedPhoto';
+    if (isPhoto && !/\.(jpe?g|png|webp)$/.test(String(input.name))) {
+      throw new Refusal(400, 'PHOTO_EXT_INVALID');
+    }
     const id = String(input.id);
     const parts = [...(this.#parts.get(id) ?? [])].sort(([one], [other]) => one - other);
     const stored = storeFile(`file-${id}`, Buffer.concat(parts.map(([, bytes]) => bytes)));
-    return this.#send(call, media._ === 'inputMediaUploadedPhoto' ? 'photo' : 'document', stored);
+    return this.#send(call, isPhoto ? 'photo' : 'document', stored);
   }
 
   #part({ fileId, filePart, bytes }: TlObject): boolean {
