@@ -27,14 +27,14 @@ export async function makeChatappDriver(
   timing: Timing = usualTiming,
 ): Promise<Driver> {
   const shared = { options: chatappOptions(options), timing, localSessions: new LocalSessions() };
-  const [{ ChatappSession }, { personName }] = await Promise.all([
+  const [{ ChatappSession }, { namesAbout }] = await Promise.all([
     import('./session.ts'),
-    import('./people.ts'),
+    import('./memory.ts'),
   ]);
   return {
     capabilities,
     async credentialsOf({ networkId }, stored) {
-      return networkId === null ? [] : Object.keys(await stored.get([personName(networkId)]));
+      return networkId === null ? [] : Object.keys(await stored.get(namesAbout(networkId)));
     },
     open: (account, port) => new ChatappSession(shared, account, port),
   };

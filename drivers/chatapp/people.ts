@@ -76,14 +76,10 @@ export class People {
     }
   }
 
-  /** Drops people from memory whose credentials, by these names, are being deleted. */
-  forget(names: readonly string[]): void {
-    for (const name of names) {
-      const id = Number(name.slice(personName('').length));
-      this.#cache.delete(id);
-      this.#changed.delete(id);
-      this.#buffer.put(name, null);
-    }
+  /** Drops somebody from memory whose credentials are being deleted. */
+  forget(id: number): void {
+    this.#cache.delete(id);
+    this.#changed.delete(id);
   }
 
   /** The person with this id of the network, kept or not yet, or null. */

@@ -117,7 +117,7 @@ export class ChatappSession implements Session {
   }
 
   forget(names: readonly string[]): void {
-    this.#attempts.memory.people.forget(names);
+    this.#attempts.memory.forget(names);
   }
 
   close(): void {

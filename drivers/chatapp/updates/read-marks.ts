@@ -1,7 +1,7 @@
 import { Long, type tl } from '@mtcute/core';
 import type { DriverEvent, LeftOutKind, ReceiptEvent } from '../../../core/contracts/driver.ts';
 import type { Client } from '../client.ts';
-import { inputPeer, type People, type PersonChange } from '../people.ts';
+import { inputPeer, type People, type Person, type PersonChange } from '../people.ts';
 import type { CredentialBuffer } from '../storage/credential-buffer.ts';
 import { FailedLookUps, type Read } from './failed-look-ups.ts';
 
@@ -83,7 +83,7 @@ export class ReadMarks {
         for (const id of ids.keys()) this.#drop(userId, id);
         // The mark is where the next look-up ends.
         if (found === null) return;
-        this.#buffer.put(nameOf(userId), String(upTo));
+        this.#buffer.put(markName(userId), String(upTo));
         this.#failed.settled(userId);
       },
     };
@@ -105,7 +105,15 @@ export class ReadMarks {
     };
   }
 
-  /** What a look-up adds to the memory, at once and in full; null: it is repeated later. */
+  /** Drops somebody whose credentials are being deleted. */
+  forget(userId: number): void {
+    this.#size -= this.#unread.get(userId)?.size ?? 0;
+    this.#unread.delete(userId);
+    this.#lookedUp.delete(userId);
+    this.#failed.settled(userId);
+  }
+
+  /** What a look-up adds to the memory, at once and in full; null: it is repeated later, or nobody is known. */
   async #lookedUpFor(client: Client, read: Read): Promise<readonly number[] | null> {
     const { userId, upTo } = read;
     if (this.#lookedUp.has(userId)) return [];
@@ -114,7 +122,12 @@ export class ReadMarks {
       return null;
     }
     try {
-      const found = await this.#lookUp(client, userId, upTo);
+      const person = await this.#people.find(userId);
+      if (person === null) {
+        this.#failed.settled(userId);
+        return null;
+      }
+      const found = await this.#lookUp(client, person, upTo);
       this.#lookedUp.add(userId);
       for (const id of found) this.sent(userId, id, null);
       return found;
@@ -125,10 +138,9 @@ export class ReadMarks {
     }
   }
 
-  async #lookUp(client: Client, userId: number, upTo: number): Promise<readonly number[]> {
-    const person = await this.#people.find(userId);
-    if (person === null) return [];
-    const mark = Number((await this.#buffer.get([nameOf(userId)])).get(nameOf(userId)) ?? 0);
+  async #lookUp(client: Client, person: Person, upTo: number): Promise<readonly number[]> {
+    const name = markName(person.id);
+    const mark = Number((await this.#buffer.get([name])).get(name) ?? 0);
     const found: number[] = [];
     let before = upTo + 1;
     for (let page = 0; page < mostPages; page += 1) {
@@ -193,6 +205,7 @@ function receipt(
   return { type: 'receipt', reference, networkId: String(id), status, error, at };
 }
 
-function nameOf(userId: number): string {
+/** The name of the credential of how far somebody has read. Pure. */
+export function markName(userId: number | string): string {
   return `read:${userId}`;
 }

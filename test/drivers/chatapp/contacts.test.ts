@@ -185,6 +185,29 @@ t.test('a contact that could not be told is told at the repeat, once', async (t)
   });
 });
 
+t.test('an erased contact leaves nothing in the credentials', async (t) => {
+  const bench = await startBench(t);
+  const { phone, port, session } = await bench.linked();
+  const { control, driver } = bench;
+  const sent = await session.send(textTo(bench, 'msg_read'), patient());
+  control.read(phone, sent.networkId);
+  await port.receipt();
+  const networkId = control.idOf(friend.phone);
+  const about = () =>
+    [...port.credentials.values.keys()].filter((name) => name.endsWith(networkId));
+  while (about().length < 2) await sleep(5);
+  const address = { phone: friend.phone, networkId };
+  const names = (await driver.credentialsOf?.(address, port.credentials)) ?? [];
+  session.forget?.(names);
+  await port.credentials.set(Object.fromEntries(names.map((name) => [name, null])));
+  t.same(about(), []);
+  control.read(phone, sent.networkId);
+  control.write(phone, { from: ben.phone, text: 'stores the position' });
+  await port.message();
+  await sleep(100);
+  t.same(about(), [], 'nor later');
+});
+
 /** The gateway refuses so many times to take contacts. */
 function refuseContacts({ port }: Opened, times: number): void {
   let left = times;
