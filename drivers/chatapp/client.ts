@@ -65,6 +65,10 @@ export class Client {
     this.#timing = timing;
     this.#transport = new CuttableTransport(proxy, {
       broken: (how) => listener.broken(how),
+      unknownTo: (other) => {
+        storage.forgetKey(other);
+        listener.broken('broken');
+      },
       primaryDataCenter: () => this.library.mt.network.getPrimaryDcId(),
     });
     const address = dataCenter && {

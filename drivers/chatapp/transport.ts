@@ -17,10 +17,12 @@ const transportErrors: Readonly<Record<number, Break>> = { 404: 'key_unknown', 4
 /** Listener to the connections. */
 export interface TransportListener {
   /**
-   * The main connection could not be made or broke, or the server turned one away. May be called more than once. Others
-   * come and go: the library makes them again for transfers.
+   * The main connection could not be made or broke, or its data center turned one away. May be called more than once.
+   * Others come and go: the library makes them again for transfers.
    */
   broken(how: Break): void;
+  /** Another data center does not know the session's key for it: the library would ask there for ever. */
+  unknownTo(dataCenter: number): void;
   /** The data center that the account lives in. */
   primaryDataCenter(): number;
 }
@@ -72,8 +74,14 @@ export class CuttableTransport implements TelegramTransport {
     return this.#watched(connection, isMain ? address.id : null);
   }
 
-  packetCodec(): IPacketCodec {
-    return new WatchedCodec((how) => this.#listener.broken(how));
+  packetCodec({ id }: Address): IPacketCodec {
+    return new WatchedCodec((how) => this.#refused(id, how));
+  }
+
+  /** A data center refused a connection: one that keeps files may be crowded. */
+  #refused(dataCenter: number, how: Break): void {
+    if (dataCenter === this.#listener.primaryDataCenter()) this.#listener.broken(how);
+    else if (how === 'key_unknown') this.#listener.unknownTo(dataCenter);
   }
 
   /** Others to the same data center, for transfers, may have the same address. */

@@ -52,6 +52,12 @@ export class SessionStorage implements ITelegramStorageProvider {
     this.#note();
   }
 
+  /** Forgets the key of a data center: the next connection agrees on another with it. */
+  forgetKey(dataCenter: number): void {
+    this.authKeys.deleteByDc(dataCenter);
+    void this.#save();
+  }
+
   #changed(): void {
     this.#isNew = true;
   }

@@ -9,9 +9,14 @@ import {
   type MessageEvent,
 } from '../../../core/contracts/driver.ts';
 import { friend, startBench, textTo } from './bench.ts';
+import type { Written } from './network/control.ts';
 
 const patient = () => AbortSignal.timeout(20_000);
 const size = 3_000_000;
+const film = {
+  ...{ text: '', media: 'document' as const },
+  bytes: Buffer.alloc(size, 'film').toString('base64'),
+};
 const isStillThere = (event: DriverEvent): event is MessageEvent =>
   event.type === 'message' && event.text === 'still there';
 
@@ -86,21 +91,55 @@ t.test('a file that the network refuses is not asked for again', async (t) => {
   t.equal((await read(await media.open?.(patient()))).length, size, 'it can be opened again');
 });
 
+t.test('a file of another data center comes from there', async (t) => {
+  const { bench, port, session, phone, media } = await received(t, { elsewhere: true });
+  t.equal((await read(await media.open?.(patient()))).length, size);
+
+  await t.test('also once that one knows the session no more', async (t) => {
+    bench.control.forgetKeysElsewhere(phone);
+    port.onEmit = async (event) => {
+      if (event.type === 'message') await event.media?.open?.(patient()).then(read);
+    };
+    bench.control.write(phone, { ...film, from: friend.phone, elsewhere: true });
+    t.match(await port.state('lost'), { reason: 'network_unreachable' });
+    await session.resume();
+    await port.state('connected');
+    let isTaken = false;
+    port.onEmit = async (event) => {
+      if (event.type !== 'message') return;
+      t.equal((await event.media?.open?.(patient()).then(read))?.length, size);
+      isTaken = true;
+    };
+    while (!isTaken) await sleep(5);
+    t.equal(port.events.filter((event) => 'state' in event && event.state === 'lost').length, 1);
+  });
+});
+
+t.test('a data center that is crowded holds up its files alone', async (t) => {
+  const { bench, port, session, phone, media } = await received(t, { elsewhere: true });
+  const { connections } = bench.control.traffic();
+  bench.control.setCrowdedElsewhere(true);
+  const opening = media.open?.(patient());
+  while (bench.control.traffic().connections < connections + 2) await sleep(5);
+  await session.send(textTo(bench, 'msg_text'), patient());
+  bench.control.setCrowdedElsewhere(false);
+  t.equal((await read(await opening)).length, size, 'they come when it is not');
+  t.equal(bench.control.outbox(phone).length, 1);
+  t.notOk(port.events.some((event) => 'state' in event && event.state === 'lost'));
+});
+
 /** A message with a file that the gateway has not stored yet. */
-async function received(t: Test) {
+async function received(t: Test, where: Pick<Written, 'elsewhere'> = {}) {
   const bench = await startBench(t);
   const { phone, port, session } = await bench.linked();
-  const film = Buffer.alloc(size, 'film');
   port.media.set('https://example.com/film', {
-    ...{ kind: 'document', mimeType: 'application/pdf', fileName: 'film.pdf' },
-    size: film.length,
-    stream: () => Readable.from([film], { objectMode: false }),
+    ...{ kind: 'document', mimeType: 'application/pdf', fileName: 'film.pdf', size },
+    stream: () => Readable.from([Buffer.alloc(size, 'film')], { objectMode: false }),
   });
   port.onEmit = async (event) => {
     if (event.type === 'message') throw new Error('not stored');
   };
-  const bytes = Buffer.alloc(size, 'film').toString('base64');
-  bench.control.write(phone, { from: friend.phone, text: '', media: 'document', bytes });
+  bench.control.write(phone, { ...film, ...where, from: friend.phone });
   const media: InboundMedia | null = (await port.message()).media;
   if (media === null) throw new Error('the file is missing');
   port.onEmit = async () => undefined;

@@ -41,10 +41,12 @@ export class Calls {
       'auth.signIn': ({ key, request }) => this.#signIn(key, request),
       'auth.exportLoginToken': ({ key }) => this.#exportToken(key),
       'auth.importLoginToken': ({ key, request }) => this.#importToken(key, request),
-      'help.getConfig': () => configObject(this.#network.port),
+      'help.getConfig': () => configObject(this.#network),
       'account.getPassword': ({ key }) => this.#password(key),
       'auth.checkPassword': ({ key, request }) => this.#checkPassword(key, request),
       'auth.logOut': ({ key }) => this.#logOut(key),
+      'auth.exportAuthorization': ({ key }) => this.#export(owner(key)),
+      'auth.importAuthorization': ({ key, request }) => this.#import(key, request),
       'users.getUsers': ({ key }) => {
         const self = owner(key);
         return [userObject(self.person, self)];
@@ -60,7 +62,7 @@ export class Calls {
       'messages.getHistory': ({ key, request }) => this.#history(owner(key), request),
       'upload.saveFilePart': ({ request }) => this.#part(request),
       'upload.saveBigFilePart': ({ request }) => this.#part(request),
-      'upload.getFile': ({ request }) => file(request),
+      'upload.getFile': ({ key, request }) => file(owner(key), request),
     };
   }
 
@@ -148,6 +150,20 @@ export class Calls {
   #logOut(key: SessionKey): TlObject {
     key.refusal = 'AUTH_KEY_UNREGISTERED';
     return { _: 'auth.loggedOut' };
+  }
+
+  /** Announces a session to another data center, which asks for the secret. */
+  #export(self: Subscriber): TlObject {
+    const bytes = randomBytes(16);
+    this.#network.exported.set(bytes.toString('hex'), self);
+    return { _: 'auth.exportedAuthorization', id: Long.fromNumber(self.person.id), bytes };
+  }
+
+  #import(key: SessionKey, { bytes }: TlObject): TlObject {
+    const self = this.#network.exported.get(Buffer.from(bytes as Uint8Array).toString('hex'));
+    if (self === undefined) throw new Refusal(400, 'AUTH_BYTES_INVALID');
+    key.subscriber = self;
+    return { _: 'auth.authorization', user: userObject(self.person, self) };
   }
 
   #contacts(self: Subscriber): TlObject {
@@ -326,10 +342,9 @@ const configNumbers = [
   'messageLengthMax',
 ];
 
-/** Two data centers, both of them this server. */
-function configObject(port: number): TlObject {
+function configObject(network: Network): TlObject {
   const dcOptions = [dataCenter, otherDataCenter].map((id) => {
-    return { _: 'dcOption', id, ipAddress: '127.0.0.1', port };
+    return { _: 'dcOption', id, ipAddress: '127.0.0.1', port: network.portOf(id) };
   });
   return {
     _: 'config',
@@ -358,7 +373,8 @@ function appConfig({ frozenUntil }: Subscriber): TlObject {
   return { _: 'help.appConfig', hash: 1, config: { _: 'jsonObject', value: frozen } };
 }
 
-function file({ location, offset, limit }: TlObject): TlObject {
+/** @param _reader who is let in: files are given to nobody else */
+function file(_reader: Subscriber, { location, offset, limit }: TlObject): TlObject {
   const { fileReference } = location as TlObject;
   const whole = fileBytes(Buffer.from(fileReference as Uint8Array).toString());
   const bytes = whole.subarray(Number(offset), Number(offset) + Number(limit));

@@ -7,7 +7,7 @@ import {
   type Measuring,
 } from '../../../networks/measured-sends.ts';
 import type { Network, SessionKey } from './network.ts';
-import { fileBytes, storeFile } from './objects.ts';
+import { dataCenter, fileBytes, otherDataCenter, storeFile } from './objects.ts';
 import { type BoxMessage, now, type Subscriber } from './subscriber.ts';
 import type { TlObject } from './tl.ts';
 
@@ -52,6 +52,8 @@ export interface Written {
   readonly attached?: TlObject;
   /** base64 of the file. */
   readonly bytes?: string;
+  /** The file is kept in the other data center. */
+  readonly elsewhere?: boolean;
 }
 
 /** A number and a session key that the network knows as logged in. */
@@ -124,8 +126,13 @@ export class Control {
 
   /** The server turns away every new connection, or no longer. */
   setCrowded(crowded: boolean): void {
-    this.#network.crowded = crowded;
+    this.#network.crowded = crowded ? [dataCenter, otherDataCenter] : [];
     if (crowded) for (const connection of this.#network.connections) connection.cut();
+  }
+
+  /** The other data center turns away every new connection, or no longer. */
+  setCrowdedElsewhere(crowded: boolean): void {
+    this.#network.crowded = crowded ? [otherDataCenter] : [];
   }
 
   /** How often the account's sessions have called each method. */
@@ -181,7 +188,8 @@ export class Control {
   }
 
   /** A contact writes; answers the network's id of the message. */
-  write(phone: string, { from, name, text, networkId, media, bytes, attached }: Written): string {
+  write(phone: string, written: Written): string {
+    const { from, name, text, networkId, media, bytes, attached, elsewhere } = written;
     const subscriber = this.#subscriber(phone);
     const person = this.#network.person(from, name);
     const known = networkId === undefined ? undefined : subscriber.message(Number(networkId));
@@ -199,6 +207,7 @@ export class Control {
       file,
       randomId: null,
       ...(attached === undefined ? {} : { attached }),
+      ...(elsewhere === true ? { dc: otherDataCenter } : {}),
     };
     this.#network.announce(subscriber, subscriber.add(message));
     return String(message.id);
@@ -294,6 +303,20 @@ export class Control {
     this.drop(phone);
     for (const [keyId, key] of this.#network.keys) {
       if (key.subscriber === subscriber) this.#network.keys.delete(keyId);
+    }
+  }
+
+  /** The other data center forgets the account's session keys. */
+  forgetKeysElsewhere(phone: string): void {
+    const subscriber = this.#subscriber(phone);
+    const elsewhere = [...this.#network.keys].filter(
+      ([, key]) => key.subscriber === subscriber && key.dc === otherDataCenter,
+    );
+    for (const [keyId] of elsewhere) {
+      for (const connection of this.#network.connections) {
+        if (connection.keyId === keyId) connection.cut();
+      }
+      this.#network.keys.delete(keyId);
     }
   }
 

@@ -9,7 +9,7 @@ import { cryptography, keyIdOf } from './cipher.ts';
 import { Connection, type ConnectionHost, never, Refusal } from './connection.ts';
 import { Frames } from './frames.ts';
 import { Handshake } from './handshake.ts';
-import { updateObject, updatesObject, userObject } from './objects.ts';
+import { dataCenter, otherDataCenter, updateObject, updatesObject, userObject } from './objects.ts';
 import type { PasswordQuestion } from './password.ts';
 import { type Person, type Step, Subscriber, short } from './subscriber.ts';
 import type { Answer, TlObject } from './tl.ts';
@@ -20,6 +20,8 @@ const sendDelayMs = 500;
 /** A session key and who it belongs to. */
 export interface SessionKey {
   readonly key: Buffer;
+  /** The data center that knows it. */
+  readonly dc: number;
   subscriber: Subscriber | null;
   /** Every call of it is refused with this error. */
   refusal: string | null;
@@ -57,8 +59,8 @@ export class Network {
   /** How long a token for a QR code lives, in milliseconds. */
   tokenMs = 30_000;
   reachable = true;
-  /** The server takes no more connections from anybody's address. */
-  crowded = false;
+  /** Data centers that take no more connections from anybody's address. */
+  crowded: readonly number[] = [];
   /** False: a connection that asks for a part of a file, or brings one, breaks. */
   mediaReachable = true;
   /** Methods that are refused, whoever calls them. */
@@ -67,14 +69,15 @@ export class Network {
   readonly held = new Set<string>();
   /** Logins by QR code that were sent to another data center: token and who scanned it. */
   readonly moving = new Map<string, Subscriber>();
+  /** Sessions that were announced to another data center: secret and owner. */
+  readonly exported = new Map<string, Subscriber>();
   /** A log-in is a new connection's first call. */
   readonly logIns = new LogIns();
   readonly #heard = new WeakSet<Connection>();
   connectionCount = 0;
   byteCount = 0;
   readonly crypto: ICryptoProvider;
-  readonly #server: Server;
-  readonly #host: ConnectionHost;
+  readonly #servers: ReadonlyMap<number, Server>;
 
   private constructor(crypto: ICryptoProvider) {
     this.crypto = crypto;
@@ -82,15 +85,22 @@ export class Network {
     this.publicKey = publicKey;
     const fingerprintId = Long.fromString(fingerprint, true, 16).toSigned();
     const calls = new Calls(this);
-    this.#host = {
-      crypto,
-      handshake: () => new Handshake(crypto, privateKey, fingerprintId),
-      agreed: (key) => this.addKey(key),
-      key: (id) => this.keys.get(id)?.key ?? null,
-      call: (connection, request) => this.#call(calls, connection, request),
-      closed: (connection) => this.connections.delete(connection),
-    };
-    this.#server = createServer((socket) => {
+    const servers = [dataCenter, otherDataCenter].map((dc) => {
+      const host: ConnectionHost = {
+        crypto,
+        handshake: () => new Handshake(crypto, privateKey, fingerprintId),
+        agreed: (key) => this.addKey(key, dc),
+        key: (id) => this.#keyAt(dc, id),
+        call: (connection, request) => this.#call(calls, connection, request),
+        closed: (connection) => this.connections.delete(connection),
+      };
+      return [dc, this.#server(dc, host)] as const;
+    });
+    this.#servers = new Map(servers);
+  }
+
+  #server(dc: number, host: ConnectionHost): Server {
+    return createServer((socket) => {
       if (!this.reachable) {
         socket.destroy();
         return;
@@ -99,29 +109,39 @@ export class Network {
       const frames = new Frames(socket, (bytes) => {
         this.byteCount += bytes;
       });
-      if (this.crowded) frames.refuse(429);
-      this.connections.add(new Connection(frames, this.#host));
+      if (this.crowded.includes(dc)) frames.refuse(429);
+      this.connections.add(new Connection(frames, host));
     });
   }
 
-  /** Starts one on loopback. @param port 0: any free one */
-  static async listen(port = 0): Promise<Network> {
+  /** Starts one on loopback, each data center on a free port. */
+  static async listen(): Promise<Network> {
     const network = new Network(await cryptography());
-    await new Promise<void>((resolve) => {
-      network.#server.listen(port, '127.0.0.1', resolve);
-    });
+    for (const server of network.#servers.values()) {
+      await new Promise<void>((resolve) => {
+        server.listen(0, '127.0.0.1', resolve);
+      });
+    }
     return network;
   }
 
+  /** The port of the data center that clients begin with. */
   get port(): number {
-    const address = this.#server.address();
+    return this.portOf(dataCenter);
+  }
+
+  /** The port of a data center. */
+  portOf(dc: number): number {
+    const address = this.#servers.get(dc)?.address() ?? null;
     if (address === null || typeof address === 'string') throw new Error('not listening');
     return address.port;
   }
 
   async close(): Promise<void> {
     for (const connection of this.connections) connection.cut();
-    await new Promise((resolve) => this.#server.close(resolve));
+    for (const server of this.#servers.values()) {
+      await new Promise((resolve) => server.close(resolve));
+    }
   }
 
   /** The person with this number; made when nobody has it. */
@@ -143,9 +163,10 @@ export class Network {
     return made;
   }
 
-  addKey(key: Buffer): SessionKey {
+  addKey(key: Buffer, dc = dataCenter): SessionKey {
     const made: SessionKey = {
       key,
+      dc,
       subscriber: null,
       refusal: null,
       question: null,
@@ -157,6 +178,11 @@ export class Network {
     };
     this.keys.set(keyIdOf(key), made);
     return made;
+  }
+
+  #keyAt(dc: number, id: string): Buffer | null {
+    const known = this.keys.get(id);
+    return known?.dc === dc ? known.key : null;
   }
 
   /** The connections that use a session key of this account. */

@@ -36,13 +36,13 @@ export function messageObject(message: BoxMessage): TlObject {
   };
 }
 
-function mediaObject({ id, media, date, file }: BoxMessage): TlObject {
+function mediaObject({ id, media, date, file, dc }: BoxMessage): TlObject {
   const common = {
     id: longOf(BigInt(id)),
     accessHash: longOf(1n),
     fileReference: Buffer.from(file ?? ''),
     date,
-    dcId: dataCenter,
+    dcId: dc ?? dataCenter,
   };
   if (media === 'photo') {
     const sizes = [{ _: 'photoSize', type: 'x', w: 1, h: 1, size: fileSize(file) }];

@@ -20,6 +20,8 @@ export interface BoxMessage {
   readonly media: 'photo' | 'document' | null;
   /** Name of the stored file. */
   readonly file: string | null;
+  /** The data center that keeps it, when it is not the one that clients begin with. */
+  readonly dc?: number;
   /** What it carries besides, as the protocol has it. */
   readonly attached?: TlObject;
   readonly randomId: string | null;
