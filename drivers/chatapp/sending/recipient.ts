@@ -1,10 +1,17 @@
-import { type ContactAddress, DriverError } from '../../../core/contracts/driver.ts';
+import { type ContactAddress, DriverError, type Port } from '../../../core/contracts/driver.ts';
 import type { Client } from '../client.ts';
-import type { People, Person } from '../people.ts';
+import { type People, type Person, personContact } from '../people.ts';
 import { isRpcError, meaningOf } from '../rpc-errors.ts';
 
 /** Pause of a message before its contact's number is looked up once more, milliseconds. */
 const failedPauseMs = 5_000;
+
+/** What recipients are found with. */
+export interface RecipientParts {
+  readonly people: People;
+  readonly client: Client;
+  readonly port: Port;
+}
 
 /**
  * The person at an address: somebody the account has met, or whom the network knows by phone.
@@ -12,13 +19,13 @@ const failedPauseMs = 5_000;
  *   a time to try again, when the network did not say; else the network's refusal
  */
 export async function recipientOf(
-  { people, client }: { readonly people: People; readonly client: Client },
+  parts: RecipientParts,
   { phone, networkId }: ContactAddress,
   signal: AbortSignal,
 ): Promise<Person> {
-  const known = networkId === null ? null : await people.find(Number(networkId));
+  const known = networkId === null ? null : await parts.people.find(Number(networkId));
   if (known !== null) return known;
-  const found = phone === null ? null : await byPhone({ people, client }, phone, signal);
+  const found = phone === null ? null : await byPhone(parts, phone, signal);
   if (found !== null) return found;
   throw new DriverError('contact_unknown', 'the account does not know this contact', {
     certain: true,
@@ -26,7 +33,7 @@ export async function recipientOf(
 }
 
 async function byPhone(
-  { people, client }: { readonly people: People; readonly client: Client },
+  { people, client, port }: RecipientParts,
   phone: string,
   signal: AbortSignal,
 ): Promise<Person | null> {
@@ -36,9 +43,19 @@ async function byPhone(
       { signal },
     );
     const changed = await people.take(answer.users);
+    if (answer.peer._ !== 'peerUser') return null;
+    // The network may not show the number that it found somebody by.
+    const numbered = await people.change(answer.peer.userId, { phone });
+    const found = await people.find(answer.peer.userId);
+    if (found === null) return null;
+    await port.emit({ type: 'identity', ...personContact(found) });
     // Contacts are stored where their events are emitted.
-    people.keep(changed.filter(({ person }) => !person.contact));
-    return answer.peer._ === 'peerUser' ? await people.find(answer.peer.userId) : null;
+    people.keep(
+      [...changed, ...(numbered === null ? [] : [numbered])].filter(
+        ({ person }) => !person.contact,
+      ),
+    );
+    return found;
   } catch (error) {
     throw lookUpFailure(error);
   }

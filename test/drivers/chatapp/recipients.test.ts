@@ -32,6 +32,29 @@ t.test('a look-up that the network fails to carry out has sent nothing', async (
   t.equal(await refusalOf(bench, opened, 'msg_failing'), null);
 });
 
+t.test('somebody who is known by number alone is one person, and looked up once', async (t) => {
+  const bench = await startBench(t);
+  const opened = await bench.linked();
+  const { phone, port, session } = opened;
+  const person = bench.network.person(stranger.phone, stranger.name);
+  person.isHidden = true;
+  const networkId = String(person.id);
+  const isStored = () => port.credentials.values.has(`person:${networkId}`);
+  port.onEmit = async (event) => {
+    if (event.type === 'identity') t.notOk(isStored(), 'not before it is told');
+  };
+  t.equal(await refusalOf(bench, opened, 'msg_first'), null);
+  t.match(await port.next('identity', (event) => event.type === 'identity'), {
+    ...{ phone: stranger.phone, networkId, name: 'Fay' },
+  });
+  const to = { phone: stranger.phone, networkId };
+  await session.send({ ...textTo(bench, 'msg_second'), to }, patient());
+  t.equal(bench.control.calls(phone)['contacts.resolvePhone'], 1);
+  bench.control.write(phone, { from: stranger.phone, name: stranger.name, text: 'hello' });
+  t.match((await port.message()).from, to, 'the answer is of the same person');
+  t.equal(bench.control.outbox(phone).length, 2);
+});
+
 /** Why a message to a number that has to be looked up is not sent. */
 async function refusalOf(bench: Bench, { session }: Opened, reference: string) {
   const to = { phone: stranger.phone, networkId: null };

@@ -15,7 +15,7 @@ export function userObject(person: Person, viewer: Subscriber): TlObject {
     id: person.id,
     accessHash: longOf(person.accessHash),
     firstName: name ?? person.name,
-    phone: person.phone.slice(1),
+    ...(person.isHidden === true ? {} : { phone: person.phone.slice(1) }),
     self: person.id === viewer.person.id,
     contact: name !== undefined,
   };

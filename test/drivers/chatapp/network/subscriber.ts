@@ -8,6 +8,8 @@ export interface Person {
   phone: string;
   readonly accessHash: bigint;
   name: string;
+  /** Shows nobody the phone. */
+  isHidden?: boolean;
 }
 
 /** A message in an account's box. */
