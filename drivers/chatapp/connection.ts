@@ -32,10 +32,11 @@ export class ChatappConnection {
   readonly #over = new AbortController();
 
   constructor(parts: ChatappConnectionParts) {
-    const { buffer, people, progress, marks } = parts.memory;
+    const { buffer, people, chatList, progress, marks } = parts.memory;
     const { signal } = this.#over;
     parts.client.signal.addEventListener('abort', () => this.stop(), { once: true });
-    const shared = { ...parts, signal, buffer, people, progress, marks, log: parts.port.log };
+    const kept = { buffer, people, chatList, progress, marks };
+    const shared = { ...parts, ...kept, signal, log: parts.port.log };
     this.accountCheck = new AccountCheck(shared);
     this.#addressBook = new AddressBook(shared);
     const translator = new Translator({

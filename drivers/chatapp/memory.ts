@@ -1,6 +1,7 @@
 import type { CredentialStore } from '../../core/contracts/driver.ts';
 import { People, personName } from './people.ts';
 import { Progress } from './progress.ts';
+import { ChatList } from './sending/chat-list.ts';
 import { CredentialBuffer } from './storage/credential-buffer.ts';
 import { markName, ReadMarks } from './updates/read-marks.ts';
 
@@ -8,6 +9,7 @@ import { markName, ReadMarks } from './updates/read-marks.ts';
 export class Memory {
   readonly buffer: CredentialBuffer;
   readonly people: People;
+  readonly chatList: ChatList;
   readonly progress: Progress;
   readonly marks: ReadMarks;
   /** The account's own id on the network; null until the network has named it. */
@@ -16,6 +18,7 @@ export class Memory {
   constructor(credentials: CredentialStore) {
     this.buffer = new CredentialBuffer(credentials);
     this.people = new People(this.buffer);
+    this.chatList = new ChatList(this.people);
     this.progress = new Progress(this.buffer);
     this.marks = new ReadMarks(this.buffer, this.people, () => this.progress.since);
   }

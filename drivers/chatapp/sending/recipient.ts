@@ -2,13 +2,15 @@ import { type ContactAddress, DriverError, type Port } from '../../../core/contr
 import type { Client } from '../client.ts';
 import { type People, type Person, personContact } from '../people.ts';
 import { isRpcError, meaningOf } from '../rpc-errors.ts';
+import type { ChatList } from './chat-list.ts';
 
-/** Pause of a message before its contact's number is looked up once more, milliseconds. */
+/** Pause of a message before its contact is looked up once more, milliseconds. */
 const failedPauseMs = 5_000;
 
 /** What recipients are found with. */
 export interface RecipientParts {
   readonly people: People;
+  readonly chatList: ChatList;
   readonly client: Client;
   readonly port: Port;
 }
@@ -23,13 +25,28 @@ export async function recipientOf(
   { phone, networkId }: ContactAddress,
   signal: AbortSignal,
 ): Promise<Person> {
-  const known = networkId === null ? null : await parts.people.find(Number(networkId));
+  const known = networkId === null ? null : await byId(parts, Number(networkId), signal);
   if (known !== null) return known;
   const found = phone === null ? null : await byPhone(parts, phone, signal);
   if (found !== null) return found;
   throw new DriverError('contact_unknown', 'the account does not know this contact', {
     certain: true,
   });
+}
+
+async function byId(
+  { people, chatList, client }: RecipientParts,
+  id: number,
+  signal: AbortSignal,
+): Promise<Person | null> {
+  const known = await people.find(id);
+  if (known !== null) return known;
+  try {
+    await client.run(() => chatList.takeOnce(client), { signal });
+  } catch (error) {
+    throw lookUpFailure(error);
+  }
+  return await people.find(id);
 }
 
 async function byPhone(
@@ -61,11 +78,11 @@ async function byPhone(
   }
 }
 
-/** The error of a message whose contact's number could not be looked up; the message was not sent. */
+/** The error of a message whose contact could not be looked up; the message was not sent. */
 function lookUpFailure(error: unknown): unknown {
   const meaning = meaningOf(error);
   if (meaning?.kind === 'wait') {
-    return new DriverError('flood_wait', 'the network asks to wait before it looks a number up', {
+    return new DriverError('flood_wait', 'the network asks to wait before it looks a contact up', {
       certain: true,
       retryAfterMs: meaning.ms,
       concerns: 'contact',
@@ -73,7 +90,7 @@ function lookUpFailure(error: unknown): unknown {
     });
   }
   if (meaning?.kind === 'internal') {
-    return new DriverError('network_failed', 'the network failed to look a number up', {
+    return new DriverError('network_failed', 'the network failed to look a contact up', {
       certain: true,
       retryAfterMs: failedPauseMs,
       concerns: 'contact',

@@ -17,6 +17,7 @@ import { isRpcErrorNamed, meaningOf } from '../rpc-errors.ts';
 import type { Timing } from '../timing.ts';
 import type { ReadMarks } from '../updates/read-marks.ts';
 import type { UpdateFollower } from '../updates/update-follower.ts';
+import type { ChatList } from './chat-list.ts';
 import { notNamed, sendFailure, sessionEnded, stopped } from './failure.ts';
 import { upload } from './outbound-media.ts';
 import { recipientOf } from './recipient.ts';
@@ -28,6 +29,7 @@ export interface SenderParts {
   readonly client: Client;
   readonly port: Port;
   readonly people: People;
+  readonly chatList: ChatList;
   readonly progress: Progress;
   readonly marks: ReadMarks;
   readonly updates: UpdateFollower;

@@ -1,7 +1,7 @@
 import t from 'tap';
-import type { DriverError } from '../../../core/contracts/driver.ts';
+import type { ContactAddress, DriverError } from '../../../core/contracts/driver.ts';
 import { phoneNumber } from '../../harness/story.ts';
-import { type Bench, type Opened, startBench, textTo } from './bench.ts';
+import { type Bench, link, type Opened, startBench, textTo } from './bench.ts';
 
 const patient = () => AbortSignal.timeout(20_000);
 const stranger = { phone: phoneNumber(9401), name: 'Fay' };
@@ -53,6 +53,39 @@ t.test('somebody who is known by number alone is one person, and looked up once'
   bench.control.write(phone, { from: stranger.phone, name: stranger.name, text: 'hello' });
   t.match((await port.message()).from, to, 'the answer is of the same person');
   t.equal(bench.control.outbox(phone).length, 2);
+});
+
+t.test('a new link can answer everybody who wrote to the one before', async (t) => {
+  const bench = await startBench(t);
+  const opened = await bench.linked();
+  const { phone, port, session } = opened;
+  const { control } = bench;
+  const writers = Array.from({ length: 12 }, (_, number) => {
+    const person = bench.network.person(phoneNumber(9500 + number), `writer ${number}`);
+    person.isHidden = true;
+    return person;
+  });
+  const addresses = [];
+  for (const { phone: from, name } of writers) {
+    control.write(phone, { from, name, text: 'hello' });
+    addresses.push((await port.message()).from);
+  }
+  await link(opened, 'code');
+  await session.answer('code', control.code(phone));
+  await port.state('connected');
+  const nobody = { phone: null, networkId: '1' };
+  const send = async (to: ContactAddress, reference: string) =>
+    await session.send({ ...textTo(bench, reference), to }, patient());
+  control.refuse('messages.getDialogs', 420, 'FLOOD_WAIT_60', 1);
+  const first = addresses[0] ?? nobody;
+  const waiting = await send(first, 'msg_0').catch((error: DriverError) => error);
+  t.match(waiting, { code: 'flood_wait', certain: true, concerns: 'contact' });
+  await Promise.all(addresses.map((to, number) => send(to, `msg_${number}`)));
+  const reached = control.outbox(phone).map(({ to }) => to);
+  t.same(new Set(reached), new Set(writers.map((person) => person.phone)));
+  const refused = await send(nobody, 'msg_nobody').catch((error: DriverError) => error);
+  t.match(refused, { code: 'contact_unknown', certain: true });
+  t.ok((control.calls(phone)['messages.getDialogs'] ?? 0) <= 5, 'the list is read once');
 });
 
 /** Why a message to a number that has to be looked up is not sent. */

@@ -17,6 +17,8 @@ import { noPassword, PasswordQuestion } from './password.ts';
 import { type BoxMessage, now, type Subscriber } from './subscriber.ts';
 import type { Answer, TlObject } from './tl.ts';
 
+/** How many chats one answer names at most, whatever was asked for. */
+const dialogsAtOnce = 5;
 /** How many steps one answer about missed updates tells at most. */
 const sliceSize = 100;
 
@@ -59,6 +61,7 @@ export class Calls {
       'messages.sendMessage': (call) => this.#send(call, null, null),
       'messages.sendMedia': (call) => this.#sendMedia(call),
       'messages.setTyping': ({ key }) => owner(key) !== null,
+      'messages.getDialogs': ({ key, request }) => this.#dialogs(owner(key), request),
       'messages.getHistory': ({ key, request }) => this.#history(owner(key), request),
       'upload.saveFilePart': ({ request }) => this.#part(request),
       'upload.saveBigFilePart': ({ request }) => this.#part(request),
@@ -219,6 +222,34 @@ export class Calls {
     };
     if (part.length === missed.length) return { _: 'updates.difference', ...common, state };
     return { _: 'updates.differenceSlice', ...common, intermediateState: state };
+  }
+
+  /** Chats by their last messages, the newest first. */
+  #dialogs(self: Subscriber, { offsetId }: TlObject): TlObject {
+    const tops = new Map(self.messages.map((message) => [message.peer, message]));
+    const all = [...tops.values()].sort((one, other) => other.id - one.id);
+    const after = all.filter(({ id }) => Number(offsetId) === 0 || id < Number(offsetId));
+    const messages = after.slice(0, dialogsAtOnce);
+    const unread = ['', 'Mentions', 'Reactions', 'PollVotes'].map((of) => [`unread${of}Count`, 0]);
+    const dialogs = messages.map(({ id, peer }) => ({
+      _: 'dialog',
+      peer: { _: 'peerUser', userId: peer },
+      topMessage: id,
+      ...{ readInboxMaxId: 0, readOutboxMaxId: 0 },
+      ...Object.fromEntries(unread),
+      notifySettings: { _: 'peerNotifySettings' },
+    }));
+    return {
+      _: 'messages.dialogsSlice',
+      count: all.length,
+      dialogs,
+      messages: messages.map(messageObject),
+      chats: [],
+      users: this.#users(
+        self,
+        messages.map(({ peer }) => peer),
+      ),
+    };
   }
 
   #history(self: Subscriber, { peer, offsetId, minId, limit }: TlObject): TlObject {
