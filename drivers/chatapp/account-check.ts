@@ -1,8 +1,8 @@
 import type { tl } from '@mtcute/core';
 import type { Port } from '../../core/contracts/driver.ts';
 import type { Client } from './client.ts';
-import type { Memory } from './memory.ts';
 import { e164Of } from './people.ts';
+import type { Progress } from './progress.ts';
 import { loggableError, meaningOf } from './rpc-errors.ts';
 import type { CredentialBuffer } from './storage/credential-buffer.ts';
 import type { Timing } from './timing.ts';
@@ -26,7 +26,7 @@ export interface AccountCheckParts {
   readonly client: Client;
   readonly port: Port;
   readonly buffer: CredentialBuffer;
-  readonly memory: Pick<Memory, 'ownId'>;
+  readonly progress: Progress;
   readonly timing: Timing;
   readonly accountId: string;
   /** E.164. */
@@ -74,11 +74,11 @@ export class AccountCheck {
 
   /** Checks once. @throws WrongPhone, the refusal of the network, or NoAnswer */
   async ask(): Promise<void> {
-    const { client, memory } = this.#parts;
+    const { client, progress } = this.#parts;
     try {
       const [user] = await client.call({ _: 'users.getUsers', id: [{ _: 'inputUserSelf' }] });
       this.#refuseAnother(user);
-      memory.ownId = user?.id ?? memory.ownId;
+      progress.ownId = user?.id ?? progress.ownId;
       if (this.#stopped === 'banned') await this.#goOn();
     } catch (error) {
       const meaning = meaningOf(error);

@@ -102,8 +102,7 @@ export class ChatappAttempt {
   /** Stores the link of this user with the position from which its updates count. */
   async storeLink({ id }: tl.TypeUser): Promise<void> {
     const { memory, storage } = this.#parts;
-    memory.ownId = id;
-    memory.progress.begin(await stateOf(this.#client));
+    memory.progress.begin(id, await stateOf(this.#client));
     memory.progress.note();
     storage.begin();
     await memory.buffer.write();

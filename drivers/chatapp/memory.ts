@@ -12,15 +12,13 @@ export class Memory {
   readonly chatList: ChatList;
   readonly progress: Progress;
   readonly marks: ReadMarks;
-  /** The account's own id on the network; null until the network has named it. */
-  ownId: number | null = null;
 
   constructor(credentials: CredentialStore) {
     this.buffer = new CredentialBuffer(credentials);
     this.people = new People(this.buffer);
     this.chatList = new ChatList(this.people);
     this.progress = new Progress(this.buffer);
-    this.marks = new ReadMarks(this.buffer, this.people, () => this.progress.since);
+    this.marks = new ReadMarks(this.buffer, this.people, this.progress);
   }
 
   /** Drops everybody from memory whose credentials, by these names, are being deleted. */

@@ -17,6 +17,7 @@ export interface SentMessage {
 
 interface Stored {
   readonly version: number;
+  readonly ownId: number | null;
   readonly since: number;
   readonly position: Position;
   readonly sent: readonly (readonly [string, SentMessage])[];
@@ -28,6 +29,8 @@ interface Stored {
  */
 export class Progress {
   readonly #buffer: CredentialBuffer;
+  /** The account's own id on the network; null until the network has named it. */
+  ownId: number | null = null;
   #position: Position | null = null;
   #since = 0;
   #sent = new Map<string, SentMessage>();
@@ -44,13 +47,15 @@ export class Progress {
     // Only this class writes under this name.
     const stored = JSON.parse(text) as Stored;
     if (stored.version !== version) return;
+    this.ownId = stored.ownId;
     this.#position = stored.position;
     this.#since = stored.since;
     this.#sent = new Map(stored.sent);
   }
 
   /** A new link starts without earlier progress. */
-  begin(position: Position): void {
+  begin(ownId: number, position: Position): void {
+    this.ownId = ownId;
     this.#position = position;
     this.#since = position.date;
     this.#sent.clear();
@@ -64,6 +69,15 @@ export class Progress {
   /** When the account was linked, seconds since the Unix epoch. */
   get since(): number {
     return this.#since;
+  }
+
+  /**
+   * The id of a message among all of the account: the network counts a user's from 1, and a number may get a new user.
+   * @throws Error before the network has named the user
+   */
+  networkIdOf(id: number): string {
+    if (this.ownId === null) throw new Error('the network has not named the account yet');
+    return `${this.ownId}:${id}`;
   }
 
   advance(position: Position): void {
@@ -93,6 +107,7 @@ export class Progress {
     if (this.#position === null) return;
     const stored: Stored = {
       version,
+      ownId: this.ownId,
       since: this.#since,
       position: this.#position,
       sent: [...this.#sent],

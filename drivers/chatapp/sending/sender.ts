@@ -82,7 +82,7 @@ export class Sender {
   }
 
   async #send(message: OutboundMessage, signal: AbortSignal): Promise<Sent> {
-    const { client, marks, accountCheck } = this.#parts;
+    const { client, marks, progress, accountCheck } = this.#parts;
     if (signal.aborted || client.signal.aborted) throw notConnected();
     if (accountCheck.isStopped) throw stopped();
     try {
@@ -90,7 +90,7 @@ export class Sender {
       const taken = await this.#taken(message, person, signal);
       if (taken === null) return this.#nameless(message);
       marks.sent(person.id, taken.id, message.reference);
-      return { networkId: String(taken.id), at: taken.at };
+      return { networkId: progress.networkIdOf(taken.id), at: taken.at };
     } catch (error) {
       const isLimited = meaningOf(error)?.kind === 'new_contacts';
       throw sendFailure(error, isLimited ? await accountCheck.newContactsOnly() : null);

@@ -2,6 +2,7 @@ import { Long, type tl } from '@mtcute/core';
 import type { DriverEvent, LeftOutKind, ReceiptEvent } from '../../../core/contracts/driver.ts';
 import type { Client } from '../client.ts';
 import { inputPeer, type People, type Person, type PersonChange } from '../people.ts';
+import type { Progress } from '../progress.ts';
 import type { CredentialBuffer } from '../storage/credential-buffer.ts';
 import { FailedLookUps, type Read } from './failed-look-ups.ts';
 
@@ -33,14 +34,18 @@ export class ReadMarks {
   readonly #unread = new Map<number, Map<number, string | null>>();
   readonly #lookedUp = new Set<number>();
   readonly #failed = new FailedLookUps();
-  readonly #since: () => number;
+  readonly #progress: Pick<Progress, 'since' | 'networkIdOf'>;
   #size = 0;
 
-  /** @param since when the account was linked, in seconds: what was sent before is not the gateway's */
-  constructor(buffer: CredentialBuffer, people: People, since: () => number) {
+  /** @param progress says when the account was linked: what was sent before is not the gateway's */
+  constructor(
+    buffer: CredentialBuffer,
+    people: People,
+    progress: Pick<Progress, 'since' | 'networkIdOf'>,
+  ) {
     this.#buffer = buffer;
     this.#people = people;
-    this.#since = since;
+    this.#progress = progress;
   }
 
   /** A message went out. */
@@ -78,7 +83,7 @@ export class ReadMarks {
     return {
       events: [...ids]
         .sort(([one], [other]) => one - other)
-        .map(([id, reference]) => receipt(id, reference, 'read', null, at)),
+        .map(([id, reference]) => this.#receipt(id, reference, 'read', null, at)),
       kept: () => {
         for (const id of ids.keys()) this.#drop(userId, id);
         // The mark is where the next look-up ends.
@@ -98,7 +103,9 @@ export class ReadMarks {
       }),
     );
     return {
-      events: gone.map(({ id, reference }) => receipt(id, reference, 'failed', deletedUnread, at)),
+      events: gone.map(({ id, reference }) =>
+        this.#receipt(id, reference, 'failed', deletedUnread, at),
+      ),
       kept: () => {
         for (const { userId, id } of gone) this.#drop(userId, id);
       },
@@ -145,13 +152,26 @@ export class ReadMarks {
     let before = upTo + 1;
     for (let page = 0; page < mostPages; page += 1) {
       const messages = await history(client, inputPeer(person), { before, after: mark });
-      const recent = messages.filter((one) => one._ === 'message' && one.date >= this.#since());
+      const recent = messages.filter(
+        (one) => one._ === 'message' && one.date >= this.#progress.since,
+      );
       found.push(...recent.flatMap((one) => (one._ === 'message' && one.out ? one.id : [])));
       const oldest = recent.at(-1);
       if (oldest === undefined || recent.length < pageSize) break;
       before = oldest.id;
     }
     return found;
+  }
+
+  #receipt(
+    id: number,
+    reference: string | null,
+    status: 'read' | 'failed',
+    error: string | null,
+    at: number,
+  ): ReceiptEvent {
+    const networkId = this.#progress.networkIdOf(id);
+    return { type: 'receipt', reference, networkId, status, error, at };
   }
 
   #drop(userId: number, id: number): void {
@@ -193,16 +213,6 @@ export async function history(
     hash: Long.ZERO,
   });
   return 'messages' in answer ? answer.messages : [];
-}
-
-function receipt(
-  id: number,
-  reference: string | null,
-  status: 'read' | 'failed',
-  error: string | null,
-  at: number,
-): ReceiptEvent {
-  return { type: 'receipt', reference, networkId: String(id), status, error, at };
 }
 
 /** The name of the credential of how far somebody has read. Pure. */

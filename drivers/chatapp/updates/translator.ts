@@ -1,7 +1,6 @@
 import type { tl } from '@mtcute/core';
 import type { DriverContact, LeftOutKind } from '../../../core/contracts/driver.ts';
 import type { Client } from '../client.ts';
-import type { Memory } from '../memory.ts';
 import { e164Of, fullName, type People, type Person, personContact } from '../people.ts';
 import type { Progress } from '../progress.ts';
 import { attachmentOf } from './inbound-media.ts';
@@ -18,7 +17,6 @@ export class UnknownSender extends Error {}
 /** What a translator works with. */
 export interface TranslatorParts {
   readonly client: Client;
-  readonly memory: Pick<Memory, 'ownId'>;
   readonly people: People;
   readonly progress: Progress;
   readonly marks: ReadMarks;
@@ -109,7 +107,7 @@ export class Translator {
 
   /** A message of the common sequence, received or sent. @throws UnknownSender when live */
   async message(message: tl.TypeMessage, live: boolean): Promise<Translated> {
-    const { client, memory, marks, progress } = this.#parts;
+    const { client, marks, progress } = this.#parts;
     if (message._ === 'messageEmpty') return nothing;
     if (message.peerId._ !== 'peerUser') return leftOut('group');
     if (message._ === 'messageService') {
@@ -117,7 +115,7 @@ export class Translator {
     }
     const { userId } = message.peerId;
     // Notes to self, forwards among them, come without `out`.
-    if (message.out === true || userId === memory.ownId) {
+    if (message.out === true || userId === progress.ownId) {
       // Another device's messages are not the gateway's.
       if (progress.knows(message.id)) marks.sent(userId, message.id, null);
       return nothing;
@@ -128,7 +126,7 @@ export class Translator {
       events: [
         {
           type: 'message',
-          networkId: String(message.id),
+          networkId: progress.networkIdOf(message.id),
           from: await this.#sender(userId, live),
           text: inboundTextOf(message, media !== null),
           media,

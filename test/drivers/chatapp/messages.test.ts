@@ -8,7 +8,7 @@ import type { DriverError, MediaFile } from '../../../core/contracts/driver.ts';
 import { randomIdOf } from '../../../drivers/chatapp/random-id.ts';
 import { contentsOf } from '../../../drivers/chatapp/updates/contents.ts';
 import { takeFitting } from '../../../drivers/chatapp/updates/fitting.ts';
-import { type Bench, friend, type Opened, startBench, textTo } from './bench.ts';
+import { type Bench, friend, link, type Opened, startBench, textTo } from './bench.ts';
 import { quickTiming } from './running-network.ts';
 
 const patient = () => AbortSignal.timeout(20_000);
@@ -146,6 +146,27 @@ t.test('what was missed', async (t) => {
   bench.control.read(phone, sent?.networkId ?? '');
   const last = await bench.reopened(later);
   t.match(await last.port.receipt(), { status: 'read', networkId: sent?.networkId });
+});
+
+t.test('a number with a new account on the network has new messages', async (t) => {
+  const bench = await startBench(t);
+  const former = await bench.linked();
+  const { control } = bench;
+  const write = () => control.write(former.phone, { from: friend.phone, text: 'hello' });
+  write();
+  const { networkId } = await former.port.message();
+  const sent = await former.session.send(textTo(bench, 'msg_former'), patient());
+  await former.session.logOut();
+  control.startOver(former.phone);
+  await link(former, 'code');
+  await former.session.answer('code', control.code(former.phone));
+  await former.port.state('connected');
+  write();
+  t.not((await former.port.message()).networkId, networkId);
+  const anew = await former.session.send(textTo(bench, 'msg_anew'), patient());
+  t.not(anew.networkId, sent.networkId);
+  control.read(former.phone, anew.networkId);
+  t.match(await former.port.receipt(), { networkId: anew.networkId, reference: 'msg_anew' });
 });
 
 t.test('groups are left out, and counted', async (t) => {

@@ -108,6 +108,13 @@ export class Control {
     return String(this.#network.person(phone).id);
   }
 
+  /** The owner deletes the account, and signs up anew with the same number. */
+  startOver(phone: string): void {
+    this.#network.people.delete(this.#subscriber(phone).person.id);
+    this.#network.subscribers.delete(phone);
+    this.#network.subscriber(phone);
+  }
+
   /** The login code that was sent can no longer be handed in. */
   expireCode(phone: string): void {
     this.#subscriber(phone).codeHash = null;
@@ -192,7 +199,7 @@ export class Control {
     const { from, name, text, networkId, media, bytes, attached, elsewhere } = written;
     const subscriber = this.#subscriber(phone);
     const person = this.#network.person(from, name);
-    const known = networkId === undefined ? undefined : subscriber.message(Number(networkId));
+    const known = networkId === undefined ? undefined : subscriber.message(numberOf(networkId));
     const file =
       media === undefined
         ? null
@@ -210,7 +217,7 @@ export class Control {
       ...(elsewhere === true ? { dc: otherDataCenter } : {}),
     };
     this.#network.announce(subscriber, subscriber.add(message));
-    return String(message.id);
+    return networkIdOf(subscriber, message.id);
   }
 
   /** Contacts write so much in the same moment; answers when, by `clockNow`. */
@@ -252,7 +259,7 @@ export class Control {
   /** A contact has read everything up to a message. */
   read(phone: string, networkId: string): void {
     const subscriber = this.#subscriber(phone);
-    const upTo = Number(networkId);
+    const upTo = numberOf(networkId);
     const peer = subscriber.message(upTo)?.peer ?? 0;
     this.#network.announce(subscriber, subscriber.step({ type: 'read', peer, upTo }));
   }
@@ -260,7 +267,7 @@ export class Control {
   /** A message is deleted for both sides. */
   delete(phone: string, networkId: string): void {
     const subscriber = this.#subscriber(phone);
-    const step = subscriber.step({ type: 'deleted', ids: [Number(networkId)] });
+    const step = subscriber.step({ type: 'deleted', ids: [numberOf(networkId)] });
     this.#network.announce(subscriber, step);
   }
 
@@ -270,7 +277,7 @@ export class Control {
     return subscriber.messages
       .filter(({ out }) => out)
       .map(({ id, peer, text, randomId, media, file }) => ({
-        networkId: String(id),
+        networkId: networkIdOf(subscriber, id),
         to: this.#network.people.get(peer)?.phone ?? '',
         text,
         attempts: subscriber.handedIn.get(randomId ?? '') ?? 0,
@@ -392,4 +399,13 @@ export class Control {
     const connections = [...this.#network.connections].filter((one) => one.keyId === keyId);
     this.#network.tell(connections, { _: 'updateLoginToken' });
   }
+}
+
+/** The id of a message as the gateway is to name it: the network's own is of one user alone. */
+function networkIdOf({ person }: Subscriber, id: number): string {
+  return `${person.id}:${id}`;
+}
+
+function numberOf(networkId: string): number {
+  return Number(networkId.slice(networkId.indexOf(':') + 1));
 }

@@ -77,6 +77,7 @@ export class Network {
   connectionCount = 0;
   byteCount = 0;
   readonly crypto: ICryptoProvider;
+  #nextPersonId = 1_000_000;
   readonly #servers: ReadonlyMap<number, Server>;
 
   private constructor(crypto: ICryptoProvider) {
@@ -148,7 +149,8 @@ export class Network {
   person(phone: string, name = phone): Person {
     const known = [...this.people.values()].find((one) => one.phone === phone);
     if (known !== undefined) return known;
-    const id = 1_000_000 + this.people.size;
+    const id = this.#nextPersonId;
+    this.#nextPersonId += 1;
     const person = { id, phone, name, accessHash: randomBytes(8).readBigInt64LE() };
     this.people.set(id, person);
     return person;
