@@ -3,6 +3,7 @@ import type { tl } from '@mtcute/core';
 import { uploadFile } from '@mtcute/core/methods.js';
 import { DriverError, type MediaFile } from '../../../core/contracts/driver.ts';
 import { type CallLimits, type Client, NoAnswer } from '../client.ts';
+import { isRpcErrorNamed } from '../rpc-errors.ts';
 
 /** Pause after an upload that failed although the connection is up, in milliseconds. */
 const failedPauseMs = 5_000;
@@ -16,6 +17,26 @@ const photos: Readonly<Record<string, string>> = {
 /** The network takes no larger photo. In bytes. */
 const largestPhoto = 10_000_000;
 
+/** An uploaded file. */
+export interface Uploaded {
+  readonly media: tl.TypeInputMedia;
+  /** A photo as a file, should the network not take it as one; null: it is one already. */
+  readonly asFile: tl.TypeInputMedia | null;
+}
+
+/** Refusals of a picture as a photo. Source: the network's list of errors. */
+const notPhotos: readonly string[] = [
+  'PHOTO_INVALID_DIMENSIONS',
+  'PHOTO_SAVE_FILE_INVALID',
+  'PHOTO_EXT_INVALID',
+  'IMAGE_PROCESS_FAILED',
+];
+
+/** Whether the network refused a picture as a photo: it may take it as a file. */
+export function isNotPhoto(error: unknown): boolean {
+  return isRpcErrorNamed(error, ...notPhotos);
+}
+
 /**
  * Uploads a file; answers it as a message carries it.
  * @param within how long it may take, milliseconds
@@ -25,7 +46,7 @@ export async function upload(
   client: Client,
   file: MediaFile,
   { signal, within }: Required<CallLimits>,
-): Promise<tl.TypeInputMedia> {
+): Promise<Uploaded> {
   const { fileName, mimeType, size } = file;
   const ending = photoEnding(file);
   const stream = file.stream();
@@ -57,15 +78,16 @@ function photoEnding({ mimeType, size }: MediaFile): string | null {
   return size <= largestPhoto ? (photos[mimeType] ?? null) : null;
 }
 
-function mediaOf(given: MediaFile, file: tl.TypeInputFile): tl.TypeInputMedia {
-  if (photoEnding(given) !== null) return { _: 'inputMediaUploadedPhoto', file };
+function mediaOf(given: MediaFile, file: tl.TypeInputFile): Uploaded {
   const { kind, mimeType, fileName } = given;
   const attributes: tl.TypeDocumentAttribute[] = [{ _: 'documentAttributeFilename', fileName }];
   if (kind === 'audio') attributes.push({ _: 'documentAttributeAudio', duration: 0 });
   if (kind === 'video') {
     attributes.push({ _: 'documentAttributeVideo', duration: 0, w: 0, h: 0 });
   }
-  return { _: 'inputMediaUploadedDocument', file, mimeType, attributes };
+  const asFile = { _: 'inputMediaUploadedDocument', file, mimeType, attributes } as const;
+  if (photoEnding(given) === null) return { media: asFile, asFile: null };
+  return { media: { _: 'inputMediaUploadedPhoto', file }, asFile };
 }
 
 function notUploaded(retryAfterMs: number): DriverError {

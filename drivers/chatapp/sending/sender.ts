@@ -19,7 +19,7 @@ import type { ReadMarks } from '../updates/read-marks.ts';
 import type { UpdateFollower } from '../updates/update-follower.ts';
 import type { ChatList } from './chat-list.ts';
 import { notNamed, sendFailure, sessionEnded, stopped } from './failure.ts';
-import { upload } from './outbound-media.ts';
+import { isNotPhoto, upload } from './outbound-media.ts';
 import { recipientOf } from './recipient.ts';
 import { recover } from './recover.ts';
 import { takenIn } from './taken.ts';
@@ -35,6 +35,14 @@ export interface SenderParts {
   readonly updates: UpdateFollower;
   readonly accountCheck: AccountCheck;
   readonly timing: Timing;
+}
+
+type Request = tl.messages.RawSendMessageRequest | tl.messages.RawSendMediaRequest;
+
+/** What is handed to the network, and what is when it takes no photo of that kind; null: nothing. */
+interface Handover {
+  readonly request: Request;
+  readonly asFile: Request | null;
 }
 
 /** Sends the messages of one account over one client. */
@@ -106,9 +114,9 @@ export class Sender {
     const randomId = randomIdOf(message.reference);
     const before = message.attempt > 1 ? progress.find(randomId.toString()) : null;
     if (before !== null) return before;
-    const request = await this.#request(message, person, randomId, signal);
+    const handover = await this.#handover(message, person, randomId, signal);
     try {
-      return await this.#hand(request, person, message.reference, signal);
+      return await this.#handEither(handover, person, message.reference, signal);
     } catch (error) {
       if (!isRpcErrorNamed(error, 'RANDOM_ID_DUPLICATE')) throw error;
       return await recover(this.#parts, message, person, randomId).catch((cause: unknown) => {
@@ -123,8 +131,23 @@ export class Sender {
     return { networkId: `random:${randomIdOf(reference)}`, at: Date.now() };
   }
 
+  /** A picture that is no photo to the network goes as a file. */
+  async #handEither(
+    { request, asFile }: Handover,
+    person: Person,
+    reference: string,
+    signal: AbortSignal,
+  ): Promise<SentMessage> {
+    try {
+      return await this.#hand(request, person, reference, signal);
+    } catch (error) {
+      if (asFile === null || !isNotPhoto(error)) throw error;
+      return await this.#hand(asFile, person, reference, signal);
+    }
+  }
+
   async #hand(
-    request: tl.messages.RawSendMessageRequest | tl.messages.RawSendMediaRequest,
+    request: Request,
     person: Person,
     reference: string,
     signal: AbortSignal,
@@ -146,18 +169,26 @@ export class Sender {
     return taken;
   }
 
-  async #request(
+  async #handover(
     { text, media, reference }: OutboundMessage,
     person: Person,
     randomId: Long,
     signal: AbortSignal,
-  ): Promise<tl.messages.RawSendMessageRequest | tl.messages.RawSendMediaRequest> {
+  ): Promise<Handover> {
     const { client, port, timing } = this.#parts;
     const peer = inputPeer(person);
-    if (media === null) return { _: 'messages.sendMessage', peer, message: text, randomId };
+    if (media === null)
+      return {
+        request: { _: 'messages.sendMessage', peer, message: text, randomId },
+        asFile: null,
+      };
     const file = await port.fetchMedia(media, signal);
     port.log.debug({ message: reference, size: file.size }, 'uploading media');
     const uploaded = await upload(client, file, { signal, within: timing.upload });
-    return { _: 'messages.sendMedia', peer, media: uploaded, message: text, randomId };
+    const request = { _: 'messages.sendMedia', peer, message: text, randomId } as const;
+    return {
+      request: { ...request, media: uploaded.media },
+      asFile: uploaded.asFile && { ...request, media: uploaded.asFile },
+    };
   }
 }

@@ -228,6 +228,25 @@ t.test('media both ways', async (t) => {
   }
 });
 
+t.test('a picture that is no photo to the network goes as a file', async (t) => {
+  const bench = await startBench(t);
+  const { port, session, phone } = await bench.linked();
+  const url = 'https://example.com/panorama';
+  port.media.set(url, fileOf(t, 'image', 'image/png', 'panorama.png', 500));
+  const send = async (reference: string) =>
+    await session.send({ ...textTo(bench, reference), media: { url } }, patient());
+  const { control } = bench;
+  for (const name of ['PHOTO_INVALID_DIMENSIONS', 'IMAGE_PROCESS_FAILED']) {
+    control.refuse('messages.sendMedia', 400, name, 1);
+    await send(`msg_${name}`);
+  }
+  const asFile = { media: 'document', size: 500, attempts: 1 };
+  t.match(control.outbox(phone), [asFile, asFile]);
+  control.refuse('messages.sendMedia', 400, 'PHOTO_INVALID_DIMENSIONS', 2);
+  const refused = await send('msg_twice').catch((error: DriverError) => error);
+  t.match(refused, { code: 'photo_invalid_dimensions', certain: true }, 'once');
+});
+
 t.test('an upload that takes too long has sent nothing', async (t) => {
   const bench = await startBench(t, { ...quickTiming, upload: 200 });
   const { port, session, phone } = await bench.linked();
