@@ -80,6 +80,11 @@ export class Progress {
     return `${this.ownId}:${id}`;
   }
 
+  /** The network counts anew: what it said before of its position is void. */
+  forgetPosition(): void {
+    this.#position = null;
+  }
+
   advance(position: Position): void {
     this.#position = position;
   }

@@ -108,6 +108,7 @@ export class UpdateFollower {
     // Pushes queue up meanwhile, and later gaps are asked for again.
     this.#behind = false;
     this.#gapEnds = null;
+    const isNew = progress.position === null;
     try {
       for await (const part of differenceSince(client, progress.position)) {
         if (part.skipped) port.log.warn({ accountId }, 'missed too much: some of it is not told');
@@ -121,6 +122,7 @@ export class UpdateFollower {
           return found;
         });
       }
+      if (isNew) this.#note();
     } catch (error) {
       this.#behind = true;
       throw error;
@@ -137,10 +139,19 @@ export class UpdateFollower {
         }
         return found;
       });
+      if (taken.some(({ updates }) => updates.some(isSetBack))) this.#setBack();
     } catch (error) {
       if (!(error instanceof UnknownSender)) throw error;
       this.#behind = true;
     }
+  }
+
+  /** The sequence has changed: what came of it since cannot be asked for. */
+  #setBack(): void {
+    const { progress, port, accountId } = this.#parts;
+    port.log.warn({ accountId }, 'the network counts anew: some of it may not be told');
+    progress.forgetPosition();
+    this.#pending = [];
   }
 
   /** Emits events in order; advances once all of them are durable. */
@@ -166,8 +177,11 @@ export class UpdateFollower {
       if (leftOut !== undefined) port.leftOut(leftOut);
     }
     progress.advance(position);
-    if (events.length === 0) return;
-    progress.note();
+    if (events.length > 0) this.#note();
+  }
+
+  #note(): void {
+    this.#parts.progress.note();
     this.#writes.request();
   }
 
@@ -179,4 +193,8 @@ export class UpdateFollower {
       port.log.debug(context, 'how far updates were taken is not stored');
     });
   }
+}
+
+function isSetBack({ _ }: tl.TypeUpdate): boolean {
+  return _ === 'updatePtsChanged';
 }

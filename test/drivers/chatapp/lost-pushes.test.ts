@@ -37,6 +37,30 @@ t.test('a gap is asked for in time, whatever else is pushed', async (t) => {
   t.equal((await port.message()).text, 'last');
 });
 
+t.test('a sequence that the network sets back is followed from there', async (t) => {
+  const bench = await startBench(t);
+  const opened = await bench.linked();
+  const { control, network } = bench;
+  const { phone, port } = opened;
+  for (const text of ['first', 'second']) control.write(phone, { from: friend.phone, text });
+  t.equal((await port.message()).text, 'first');
+  const { pts: former } = network.subscriber(phone);
+  network.subscriber(phone).steps.splice(0);
+  const asked = () => control.calls(phone)['updates.getState'] ?? 0;
+  const before = asked();
+  control.tell(phone, { _: 'updatePtsChanged' });
+  const isStored = () => {
+    const progress = JSON.parse(port.credentials.values.get('progress') ?? '{}');
+    return progress.position?.pts < former;
+  };
+  const deadline = Date.now() + 5_000;
+  while (Date.now() < deadline && !(asked() > before && isStored())) await sleep(5);
+  control.write(phone, { from: friend.phone, text: 'anew' });
+  t.equal((await port.message()).text, 'second');
+  t.equal((await port.message(3_000)).text, 'anew');
+  t.ok(isStored(), 'a restart goes on from there');
+});
+
 /** A message that the network does not push. */
 function loseMessage({ network, control }: Bench, { phone }: Opened, text: string): void {
   const subscriber = network.subscriber(phone);
