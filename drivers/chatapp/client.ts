@@ -20,6 +20,9 @@ const internalRetries = 3;
 const firstReconnectMs = 1_000;
 const lastReconnectMs = 15_000;
 
+/** The longest wait before a session is announced to another data center once more, in milliseconds. */
+const longestExportWaitMs = 3_600_000;
+
 /** The network has this random id already: an answer, not a failure to repeat. */
 const duplicate = 'RANDOM_ID_DUPLICATE';
 
@@ -76,6 +79,10 @@ export class Client {
       ipAddress: dataCenter.host,
       port: dataCenter.port,
     };
+    const exportWaiter = networkMiddlewares.floodWaiter({
+      maxWait: longestExportWaitMs,
+      store: false,
+    });
     this.library = new BaseTelegramClient({
       apiId,
       apiHash,
@@ -98,6 +105,11 @@ export class Client {
         connectionCount: () => 1,
         middlewares: [
           networkMiddlewares.mediaThrottle(),
+          // The library never announces a session again to a data center for which that was refused once.
+          (context, next) =>
+            context.request._ === 'auth.exportAuthorization'
+              ? exportWaiter(context, next)
+              : next(context),
           networkMiddlewares.floodWaiter({ maxWait: 0, store: false }),
           networkMiddlewares.internalErrorsHandler({
             maxRetries: internalRetries,

@@ -115,6 +115,17 @@ t.test('a file of another data center comes from there', async (t) => {
   });
 });
 
+t.test(
+  'files of another data center come once the network lets the session go there',
+  async (t) => {
+    const { bench, media } = await received(t, { elsewhere: true });
+    bench.control.refuse('auth.exportAuthorization', 420, 'FLOOD_WAIT_1', 1);
+    const opened = await media.open?.(patient()).catch((error: unknown) => error);
+    if (!(opened instanceof Readable)) throw opened;
+    t.equal((await read(opened)).length, size);
+  },
+);
+
 t.test('a data center that is crowded holds up its files alone', async (t) => {
   const { bench, port, session, phone, media } = await received(t, { elsewhere: true });
   const { connections } = bench.control.traffic();
