@@ -9,6 +9,8 @@ export interface Read {
   readonly upTo: number;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
+  /** The gateway has not taken its receipts yet. */
+  readonly isOwed?: boolean;
 }
 
 /** Queue of contacts whose chat is to be looked up again, after a failure. */
@@ -28,9 +30,21 @@ export class FailedLookUps {
     return this.#reads.size > 0 && this.dueIn > 0;
   }
 
+  /** Whether receipts would be lost if the process ended now. */
+  get oweReceipts(): boolean {
+    return this.all().some(({ isOwed }) => isOwed === true);
+  }
+
   /** Adds a contact to the queue. */
   add(read: Read): void {
-    this.#reads.set(read.userId, read);
+    const isOwed = read.isOwed === true || this.#reads.get(read.userId)?.isOwed === true;
+    this.#reads.set(read.userId, { ...read, isOwed });
+  }
+
+  /** Adds a contact whose receipts the gateway refused. */
+  refused(read: Read): void {
+    this.#dueAt = performance.now() + pauseMs;
+    this.add({ ...read, isOwed: true });
   }
 
   /** Adds a contact after a failure; forgets the contact when the network's refusal is final. */

@@ -21,6 +21,8 @@ export interface Translated {
   readonly leftOut?: LeftOutKind;
   /** Called once the events are durable. */
   readonly kept?: () => void;
+  /** Called instead when one of them is not, if they come again later: others do not wait for them. */
+  readonly putOff?: () => void;
 }
 
 /**
@@ -62,6 +64,11 @@ export class ReadMarks {
     return this.#failed.dueIn;
   }
 
+  /** Whether the updates of receipts that were put off have to come again after a crash. */
+  get oweReceipts(): boolean {
+    return this.#failed.oweReceipts;
+  }
+
   /** Repeats the look-ups that failed. @throws when the connection is over */
   async repeatLookUps(client: Client): Promise<readonly Translated[]> {
     const found: Translated[] = [];
@@ -91,6 +98,16 @@ export class ReadMarks {
         this.#buffer.put(markName(userId), String(upTo));
         this.#failed.settled(userId);
       },
+      ...(found === null || found.length === 0
+        ? {}
+        : {
+            putOff: () => {
+              this.#lookedUp.delete(userId);
+              const unread = this.#unread.get(userId);
+              for (const id of found) if (unread?.get(id) === null) this.#drop(userId, id);
+              this.#failed.refused(read);
+            },
+          }),
     };
   }
 

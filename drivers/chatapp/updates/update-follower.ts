@@ -167,17 +167,26 @@ export class UpdateFollower {
     // Each person once, as of the last change.
     const changed = [...new Map(changes.map((one) => [one.person.id, one])).values()];
     signal.throwIfAborted();
-    const events = [...eventsOf(changed), ...translated.flatMap((one) => one.events)];
-    const outcomes = await Promise.allSettled(events.map((event) => port.emit(event)));
+    const all: readonly Translated[] = [{ events: eventsOf(changed) }, ...translated];
+    const events = all.flatMap((one) => one.events.map((event) => ({ event, one })));
+    const outcomes = await Promise.allSettled(events.map(({ event }) => port.emit(event)));
     signal.throwIfAborted();
-    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    const refused = new Set<Translated>();
+    for (const [at, outcome] of outcomes.entries()) {
+      if (outcome.status === 'fulfilled') continue;
+      const { one } = events[at] ?? {};
+      if (one?.putOff === undefined) throw outcome.reason;
+      refused.add(one);
+    }
     people.keep(changed);
-    for (const { kept, leftOut } of translated) {
-      kept?.();
+    for (const one of translated) {
+      const { kept, putOff, leftOut } = one;
+      if (refused.has(one)) putOff?.();
+      else kept?.();
       if (leftOut !== undefined) port.leftOut(leftOut);
     }
     progress.advance(position);
-    if (events.length > 0) this.#note();
+    if (events.length > 0 && !this.#parts.marks.oweReceipts) this.#note();
   }
 
   #note(): void {

@@ -4,6 +4,32 @@ import { friend, startBench, textTo } from './bench.ts';
 
 const patient = () => AbortSignal.timeout(20_000);
 
+t.test('messages do not wait for receipts that cannot be kept yet', async (t) => {
+  const bench = await startBench(t);
+  const { control } = bench;
+  const opened = await bench.linked();
+  const { phone, session } = opened;
+  const before = await session.send(textTo(bench, 'msg_before'), patient());
+  control.write(phone, { from: friend.phone, text: 'stores the position' });
+  await opened.port.message();
+  await sleep(100);
+  const { port } = await bench.reopened(opened);
+  await port.state('connected');
+  let isKept = false;
+  // As while a send is not answered whose receipt it may be.
+  port.onEmit = async (event) => {
+    if (event.type === 'receipt' && !isKept) throw new Error('not answered yet');
+  };
+  control.read(phone, before.networkId);
+  await port.receipt();
+  control.write(phone, { from: friend.phone, text: 'meanwhile' });
+  t.equal((await port.message(3_000)).text, 'meanwhile');
+  await sleep(500);
+  isKept = true;
+  t.match(await port.receipt(), { networkId: before.networkId, status: 'read' }, 'comes again');
+  t.equal(port.events.filter(({ type }) => type === 'message').length, 1, 'kept at once');
+});
+
 t.test('messages do not wait for chats that the network will not show', async (t) => {
   const bench = await startBench(t);
   const { control } = bench;
