@@ -169,12 +169,15 @@ export class ReadMarks {
     let before = upTo + 1;
     for (let page = 0; page < mostPages; page += 1) {
       const messages = await history(client, inputPeer(person), { before, after: mark });
-      const recent = messages.filter(
-        (one) => one._ === 'message' && one.date >= this.#progress.since,
+      found.push(
+        ...messages.flatMap((one) =>
+          one._ === 'message' && one.out && one.date >= this.#progress.since ? one.id : [],
+        ),
       );
-      found.push(...recent.flatMap((one) => (one._ === 'message' && one.out ? one.id : [])));
-      const oldest = recent.at(-1);
-      if (oldest === undefined || recent.length < pageSize) break;
+      const oldest = messages.at(-1);
+      if (oldest === undefined || messages.length < pageSize) break;
+      // Nothing before it is the gateway's.
+      if (oldest._ !== 'messageEmpty' && oldest.date < this.#progress.since) break;
       before = oldest.id;
     }
     return found;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { friend, startBench, textTo } from './bench.ts';
+import { now } from './network/subscriber.ts';
 
 const patient = () => AbortSignal.timeout(20_000);
 
@@ -52,4 +53,24 @@ t.test('messages do not wait for chats that the network will not show', async (t
   t.ok(Date.now() - start < 1_500, 'at once');
   t.match(await port.receipt(), { networkId: before.networkId, status: 'read' }, 'looked up later');
   t.equal(control.calls(phone)['messages.getHistory'], 2);
+});
+
+t.test('a look-up goes on behind service messages', async (t) => {
+  const bench = await startBench(t);
+  const { control, network } = bench;
+  const { phone, port } = await bench.linked();
+  await port.next('contacts', (event) => event.type === 'contacts');
+  const subscriber = network.subscriber(phone);
+  const peer = Number(control.idOf(friend.phone));
+  const count = 130;
+  const nothing = { media: null, file: null, randomId: null, date: now() };
+  for (let number = 0; number < count; number += 1) {
+    const message = { ...nothing, id: subscriber.nextId(), peer, out: true, text: `${number}` };
+    subscriber.messages.push({ ...message, isService: number === count - 10 });
+  }
+  const [oldest, last] = [control.outbox(phone).at(0), control.outbox(phone).at(-1)];
+  control.read(phone, last?.networkId ?? '');
+  t.match(await port.receipt(), { networkId: oldest?.networkId, status: 'read' });
+  await sleep(100);
+  t.equal(port.events.filter(({ type }) => type === 'receipt').length, count - 1);
 });

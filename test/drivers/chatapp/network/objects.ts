@@ -24,6 +24,10 @@ export function userObject(person: Person, viewer: Subscriber): TlObject {
 /** A message as one account sees it. */
 export function messageObject(message: BoxMessage): TlObject {
   const { id, peer, out, text, date, media, attached } = message;
+  if (message.isService === true) {
+    const peerId = { _: 'peerUser', userId: peer };
+    return { _: 'messageService', id, out, peerId, date, action: { _: 'messageActionPinMessage' } };
+  }
   return {
     _: 'message',
     id,

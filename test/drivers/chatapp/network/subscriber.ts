@@ -27,6 +27,8 @@ export interface BoxMessage {
   /** What it carries besides, as the protocol has it. */
   readonly attached?: TlObject;
   readonly randomId: string | null;
+  /** Of the network itself, about the chat. */
+  readonly isService?: boolean;
 }
 
 /** One step of an account's update sequence. */
