@@ -136,6 +136,11 @@ export class CredentialWrites {
     while (this.#builtUpon && !this.#closed) await this.#released;
   }
 
+  /** Something is kept back by a hold. */
+  get keepsBack(): boolean {
+    return this.#kept.size > 0;
+  }
+
   /** Resolves once nothing of a name that this one picks is kept back. */
   async free(isPicked: (name: string) => boolean): Promise<void> {
     while (!this.#closed && [...this.#kept.keys()].some(isPicked)) await this.#released;

@@ -1,16 +1,23 @@
+import type { ContactAddress } from '../../core/contracts/driver.ts';
 import type { AccountKeys } from './account-keys.ts';
 import { ownAddresses, userOf } from './addresses.ts';
+import type { ContactBook } from './contact-book.ts';
 import { usersIn } from './contact-credentials.ts';
 
 /**
- * Resolves once no message that is still coming in holds a session with one of these addresses, or with our own devices:
- * in the library's queue a message that waits for it would stand before those to everybody else.
+ * Resolves once no message that is still coming in holds a session with a contact, or with our own devices: in the
+ * library's queue a message that waits for it would stand before those to everybody else.
+ * @param destination the address that the contact is written to by
  */
 export async function sessionsFree(
   { login, writes }: Pick<AccountKeys, 'login' | 'writes'>,
-  addresses: readonly (string | null)[],
+  book: Pick<ContactBook, 'otherAddressOf'>,
+  contact: ContactAddress,
+  destination: string,
 ): Promise<void> {
-  const all = [...ownAddresses(login.me), ...addresses];
+  if (!writes.keepsBack) return;
+  const other = await book.otherAddressOf(contact, destination);
+  const all = [...ownAddresses(login.me), destination, other];
   const users = new Set(all.map((address) => userOf(address ?? '')));
   await writes.free((name) => usersIn([name]).some((user) => users.has(user)));
 }

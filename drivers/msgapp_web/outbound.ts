@@ -140,7 +140,7 @@ export class Outbound {
       recipients.ready(destination),
       message.media === null ? null : this.#mediaHosts.ready(),
     ]);
-    await sessionsFree(keys, [destination, await book.otherAddressOf(message.to, destination)]);
+    await sessionsFree(keys, book, message.to, destination);
     signal.throwIfAborted();
     const answer: Promise<BinaryNode | undefined> = socket.waitForMessage(
       reference,

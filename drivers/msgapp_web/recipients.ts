@@ -65,8 +65,8 @@ export class Recipients {
     await this.#socket.assertSessions(others.map(({ jid }) => jid)).catch(async (error) => {
       cause = error;
       await this.#askEach(others, error);
+      await this.#leaveOut(others);
     });
-    await this.#leaveOut(others);
     if (await this.#knows(destination)) return;
     await this.forget(destination);
     throw new Error('the network names no device that can be written to', { cause });
