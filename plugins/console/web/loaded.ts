@@ -80,12 +80,12 @@ export function useLoaded<Value>(
 
   useEffect(() => {
     const pause = error === null ? everyMs : pauseAfter(error);
-    const look = () => document.visibilityState === 'visible' && void run();
-    const timer = pause === null ? undefined : setInterval(look, pause);
-    addEventListener('visibilitychange', look);
+    const readIfShown = () => document.visibilityState === 'visible' && void run();
+    const timer = pause === null ? undefined : setInterval(readIfShown, pause);
+    addEventListener('visibilitychange', readIfShown);
     return () => {
       clearInterval(timer);
-      removeEventListener('visibilitychange', look);
+      removeEventListener('visibilitychange', readIfShown);
     };
   }, [error, everyMs, run]);
 
