@@ -53,6 +53,8 @@ t.test('the reference page in a browser', { skip: skipWithoutBrowser }, async (t
     .click();
   await page.getByRole('button', { name: /^Send/ }).last().click();
   t.equal((await answer).status(), 200, 'a request from the page is answered');
+  // Closed before the page has the answer, it would cancel the request.
+  await page.getByText('200 OK').first().waitFor();
   await page.keyboard.press('Escape');
 
   await page.setViewportSize({ width: 390, height: 844 });
