@@ -344,7 +344,7 @@ for (const { name, create } of databases) {
     });
 
     t.test('what cannot be answered in time is undone', async (t) => {
-      const { world, process, caller } = await begin(t, { requestTimeoutMs: 300 });
+      const { world, process, caller } = await begin(t, { requestTimeoutMs: 1_500 });
       const [fresh, known] = [newNumber(), newNumber()];
       const slow = { method: 'pairing_code', waitForStep: true } as const;
       await refused(t, connect(process, caller, fresh, slow), 'unavailable');
@@ -380,7 +380,7 @@ for (const { name, create } of databases) {
     });
 
     t.test('a connect that has ended a link goes on, however late the network is', async (t) => {
-      const { world, process, caller } = await begin(t, { requestTimeoutMs: 400 });
+      const { world, process, caller } = await begin(t, { requestTimeoutMs: 1_500 });
       const { driver } = process;
       const phone = newNumber();
       driver.behaviour.link = (session) => session.state('connected');
