@@ -14,6 +14,7 @@ import { type LastEnding, lost } from './close-codes.ts';
 import { type FrameWork, NetworkConnection } from './connection.ts';
 import { ContactBook } from './contact-book.ts';
 import { usersIn } from './contact-credentials.ts';
+import { errorText } from './error-text.ts';
 import { InboundRelay } from './inbound.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { isPhoneOf, unknownPhone, wrongPhoneEnding } from './linked-phone.ts';
@@ -224,7 +225,7 @@ export class ConnectAttempt {
   /** Ended for a reason of our own. */
   #failed(error: unknown, what: string): void {
     const { log } = this.#parts.port;
-    const said = error instanceof Error ? error.message : String(error);
+    const said = errorText(error);
     if (!this.#over.signal.aborted) {
       log.warn({ accountId: this.#parts.account.id, error: said }, what);
     }

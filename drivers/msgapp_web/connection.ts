@@ -9,6 +9,7 @@ import {
   lost,
   unanswered,
 } from './close-codes.ts';
+import { errorText } from './error-text.ts';
 import { FrameGate, type GateCount } from './frame-gate.ts';
 import type { LibrarySocket } from './library.ts';
 import {
@@ -145,7 +146,7 @@ export class NetworkConnection {
       count: frames.count,
       failed: (error) => {
         if (this.#over || gate !== this.#gate) return;
-        const said = error instanceof Error ? error.message : String(error);
+        const said = errorText(error);
         log.warn({ accountId, error: said }, 'keys could not be stored: the connection ends');
         this.end(lost('The keys of this session could not be stored.', 'driver_failed'));
       },

@@ -2,6 +2,7 @@ import type { DriverContact, DriverEvent, DriverLog } from '../../core/contracts
 import type { AccountKeys } from './account-keys.ts';
 import { addressOfPhone, phoneOfAddress, userOf } from './addresses.ts';
 import type { ContactBook } from './contact-book.ts';
+import { errorText } from './error-text.ts';
 import { contactsEvents, type LibraryContact, personOf } from './imports.ts';
 import type { LibrarySocket } from './library.ts';
 
@@ -137,7 +138,7 @@ export class Identities {
       .catch((error: unknown) => {
         if (this.#over) return;
         const { log, accountId } = this.#parts;
-        const said = error instanceof Error ? error.message : String(error);
+        const said = errorText(error);
         log.warn({ accountId, error: said }, 'news of a contact could not be kept');
       });
   }

@@ -1,7 +1,8 @@
 import type { BinaryNode } from 'baileys';
 import type { DriverEvent } from '../../core/contracts/driver.ts';
-import { isBroadcastList, isOneContact, ownAddresses } from './addresses.ts';
+import { isBroadcastList, isOneContact, isOwn, ownAddresses, userOf } from './addresses.ts';
 import { Awaited } from './awaited.ts';
+import { errorText } from './error-text.ts';
 import { Identities } from './identities.ts';
 import type { LibrarySocket } from './library.ts';
 import { MessageReader, type MessageReaderParts } from './message-reader.ts';
@@ -17,8 +18,8 @@ export interface InboundRelayParts extends MessageReaderParts {
 
 /** How many messages at most share a write of keys: a send to one of their writers waits for it. */
 const together = 32;
-/** The type of a message whose file may be long in coming: it shares no write of keys, which would wait for the file. */
-const withFile = 'media';
+/** The type of a message whose file may be long in coming: others without one share no write of keys with it. */
+const fileType = 'media';
 /** Pauses before a message that could not be kept is tried again, in milliseconds; then the next connection brings it. */
 const retryPausesMs: readonly number[] = [1_000, 10_000, 60_000];
 /** Where status posts come from. */
@@ -105,21 +106,23 @@ export class InboundRelay {
     });
   }
 
+  /** Files, and what their senders write behind them, are kept after all others of the same moment. */
   async #group(offered: readonly Offered[]): Promise<void> {
-    const kept: Offered[] = [];
-    for (const { node, handOn } of offered) {
+    const [others, withFiles]: [Offered[], Offered[]] = [[], []];
+    const senders = new Set<string>();
+    const own = ownAddresses(this.#parts.keys.login.me);
+    for (const one of offered) {
       if (this.#over) return;
-      const { from, type } = node.attrs;
+      const { from = '', participant = from, type } = one.node.attrs;
       if (!isOneContact(from) && !isBroadcastList(from)) {
-        await this.#leaveOut(node);
+        await this.#leaveOut(one.node);
         continue;
       }
-      if (type === withFile) {
-        await this.#keepAll(kept.splice(0));
-        await this.#keepAll([{ node, handOn }]);
-      } else kept.push({ node, handOn });
+      if (type === fileType && !isOwn(participant, own)) senders.add(userOf(participant));
+      (senders.has(userOf(participant)) ? withFiles : others).push(one);
     }
-    await this.#keepAll(kept);
+    await this.#keepAll(others);
+    await this.#keepAll(withFiles);
   }
 
   async #keepAll(offered: readonly Offered[]): Promise<void> {
@@ -167,7 +170,11 @@ export class InboundRelay {
       await allOf(storing).catch(() => undefined);
       hold.undo();
       if (this.#over) return true;
-      const facts = { accountId: this.#parts.accountId, messages: offered.length, ...said(error) };
+      const facts = {
+        accountId: this.#parts.accountId,
+        messages: offered.length,
+        error: errorText(error),
+      };
       this.#parts.log.warn(facts, 'messages could not be kept: they come again');
       return false;
     }
@@ -181,7 +188,7 @@ export class InboundRelay {
       handOn();
     } catch (error) {
       if (this.#over) return;
-      const facts = { accountId: this.#parts.accountId, ...said(error) };
+      const facts = { accountId: this.#parts.accountId, error: errorText(error) };
       this.#parts.log.warn(facts, 'a receipt could not be kept: the network will offer it again');
     }
   }
@@ -210,8 +217,4 @@ export class InboundRelay {
 async function allOf(works: readonly Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(works)).find((work) => work.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
-}
-
-function said(error: unknown): { readonly error: string } {
-  return { error: error instanceof Error ? error.message : String(error) };
 }

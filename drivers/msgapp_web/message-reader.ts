@@ -9,6 +9,7 @@ import type { AccountKeys } from './account-keys.ts';
 import { hiddenIdOf, isOneContact, isOwn, ownAddresses, phoneOfAddress } from './addresses.ts';
 import type { Awaited } from './awaited.ts';
 import type { ContactBook } from './contact-book.ts';
+import { errorText } from './error-text.ts';
 import type { Identities } from './identities.ts';
 import { importedEvents } from './imports.ts';
 import { inboundMessageOf, writerAddresses } from './inbound-message.ts';
@@ -77,7 +78,10 @@ export class MessageReader {
     try {
       return library.decryptMessageNode(node, id, lid, this.#socket.signalRepository, own);
     } catch (error) {
-      log.warn({ accountId, error: said(error) }, 'a message is lost: it is none of the protocol');
+      log.warn(
+        { accountId, error: errorText(error) },
+        'a message is lost: it is none of the protocol',
+      );
       leftOut('unreadable');
       return null;
     }
@@ -143,8 +147,4 @@ function withheldAs({ content }: BinaryNode): string | null {
     ? content.find(({ tag }) => tag === 'unavailable')
     : undefined;
   return part?.attrs.type ?? null;
-}
-
-function said(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -14,6 +14,7 @@ import { ConnectAttempt } from './attempt.ts';
 import type { LastEnding } from './close-codes.ts';
 import type { FrameWork } from './connection.ts';
 import { eventOf } from './ending-event.ts';
+import { errorText } from './error-text.ts';
 import type { Library } from './library.ts';
 import type { MsgappWebOptions } from './options.ts';
 import { failureOf, libraryFor, newLink, type Prepared, storedLink } from './preparation.ts';
@@ -70,7 +71,7 @@ export class MsgappWebSession implements Session {
       outcome = 'unlinked';
     } catch (error) {
       // The gateway says it where the user sees it.
-      const facts = { accountId: this.#account.id, error: said(error) };
+      const facts = { accountId: this.#account.id, error: errorText(error) };
       this.#port.log.debug(
         facts,
         'could not log out: the device stays on the list of linked devices',
@@ -218,10 +219,6 @@ export class MsgappWebSession implements Session {
   }
 
   #warn(error: unknown, message: string): void {
-    this.#port.log.warn({ accountId: this.#account.id, error: said(error) }, message);
+    this.#port.log.warn({ accountId: this.#account.id, error: errorText(error) }, message);
   }
-}
-
-function said(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -173,6 +173,29 @@ t.test('a file that is slow to come holds up who sent it alone', async (t) => {
   t.equal((await network.ratchets()).reused, 0);
 });
 
+t.test('files that come together are fetched side by side, and behind texts', async (t) => {
+  const { phone, port } = await linked();
+  const [ada = '', bob = '', cem = ''] = contacts;
+  let arrive = (): void => undefined;
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  t.teardown(() => arrive());
+  port.onEmit = async (event) => {
+    if (event.type === 'message' && event.media !== null) await arrived;
+  };
+  const media = { kind: 'video', mimeType: 'video/mp4', bytes: 'AAAA' } as const;
+  await network.writeAtOnce(phone, [
+    { from: ada, name: 'Ada', text: 'a film', media },
+    { from: ada, name: 'Ada', text: 'said of the film' },
+    { from: bob, name: 'Bob', text: 'another film', media },
+    { from: cem, name: 'Cem', text: 'a text' },
+  ]);
+  const texts = ['a text', 'a film', 'said of the film', 'another film'];
+  for (const text of texts) t.match(await port.message(), { text });
+  arrive();
+});
+
 t.test('a key that cannot be read for a moment is not taken for a missing one', async (t) => {
   const one = await linked();
   const { phone, port, credentials } = one;
