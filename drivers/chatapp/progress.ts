@@ -80,7 +80,7 @@ export class Progress {
     return `${this.ownId}:${id}`;
   }
 
-  /** The network counts anew: what it said before of its position is void. */
+  /** Drops the position: the network has begun to count its updates anew. */
   forgetPosition(): void {
     this.#position = null;
   }

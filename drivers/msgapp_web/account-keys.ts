@@ -18,7 +18,7 @@ const keysAtOnce = 8;
 /** The name of the link itself; the many keys beside it are `key:TYPE:ID`. */
 const linkName = 'link';
 
-/** The library's list of who has a token, by which it looks for old ones: not kept, since it names people for ever. */
+/** The library's list of everybody who has a privacy token. The list is not stored: an erased contact would stay in it. */
 const tokenIndex = '__index';
 
 /** What is stored of a link beside its keys. */

@@ -5,8 +5,8 @@ import type { ContactBook } from './contact-book.ts';
 import { usersIn } from './contact-credentials.ts';
 
 /**
- * Resolves once no message that is still coming in holds a session with a contact, or with our own devices: in the
- * library's queue a message that waits for it would stand before those to everybody else.
+ * Resolves once no message that is still coming in holds a session with a contact, or with our own devices. The library
+ * has one queue for all contacts: a send that waited there would hold up every other.
  * @param destination the address that the contact is written to by
  */
 export async function sessionsFree(

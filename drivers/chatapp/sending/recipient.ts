@@ -4,7 +4,7 @@ import { type People, type Person, personContact } from '../people.ts';
 import { isRpcError, meaningOf } from '../rpc-errors.ts';
 import type { ChatList } from './chat-list.ts';
 
-/** Pause of a message before its contact is looked up once more, milliseconds. */
+/** Pause before a contact is looked up once more, in milliseconds; the message waits. */
 const failedPauseMs = 5_000;
 
 /** What recipients are found with. */
@@ -78,7 +78,7 @@ async function byPhone(
   }
 }
 
-/** The error of a message whose contact could not be looked up; the message was not sent. */
+/** The error of a failed look-up of a contact, whose message was not sent. */
 function lookUpFailure(error: unknown): unknown {
   const meaning = meaningOf(error);
   if (meaning?.kind === 'wait') {

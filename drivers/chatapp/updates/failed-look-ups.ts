@@ -13,7 +13,7 @@ export interface Read {
   readonly isOwed?: boolean;
 }
 
-/** Queue of contacts whose chat is to be looked up again, after a failure. */
+/** Contacts whose messages could not be asked for; each is asked for again after a pause. */
 export class FailedLookUps {
   readonly #reads = new Map<number, Read>();
   /** When they are due, by `performance.now`. */

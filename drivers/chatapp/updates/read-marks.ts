@@ -137,7 +137,7 @@ export class ReadMarks {
     this.#failed.settled(userId);
   }
 
-  /** What a look-up adds to the memory, at once and in full; null: it is repeated later, or nobody is known. */
+  /** Asks the network, once a contact, for unread messages; null: it is asked again later, or the contact is unknown. */
   async #lookedUpFor(client: Client, read: Read): Promise<readonly number[] | null> {
     const { userId, upTo } = read;
     if (this.#lookedUp.has(userId)) return [];

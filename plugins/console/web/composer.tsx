@@ -66,7 +66,7 @@ export function Composer(props: {
             setText(event.currentTarget.value);
           }}
           onKeyDown={(event) => {
-            // Safari ends a composition first: the Enter that confirmed it is told by its code alone.
+            // Safari says that a composition is over before the Enter that ended it: that Enter has the code 229.
             const isComposing = event.isComposing || event.keyCode === 229;
             if (event.key !== 'Enter' || event.shiftKey || isComposing) return;
             event.preventDefault();

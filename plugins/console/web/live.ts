@@ -78,7 +78,7 @@ export class Live {
       save: async (cursor: string) => {
         const isFirst = this.#cursor === null;
         this.#tell({ cursor });
-        // What came between the pages' own reads and this "now" is told by no event.
+        // Changes between the pages' own reads and this first cursor come with no event: pages read again.
         if (isFirst) onMissed();
       },
     };

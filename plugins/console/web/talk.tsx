@@ -29,7 +29,7 @@ export function Talk(props: {
   live: Live;
   accountId: string;
   contactId: string;
-  /** Told the id that the contact has by now, once it is read: that of the address may be an alias. */
+  /** Called with the contact's present id, once read: the id in the page's address may be an alias. */
   onContact: (id: string | null) => void;
   onErased: () => void;
 }) {

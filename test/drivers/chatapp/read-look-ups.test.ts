@@ -1,20 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { friend, startBench, textTo } from './bench.ts';
 import { now } from './network/subscriber.ts';
 
 const patient = () => AbortSignal.timeout(20_000);
 
-t.test('messages do not wait for receipts that cannot be kept yet', async (t) => {
+/** A session that knows of an earlier message only what is stored. */
+async function reopenedAfterSend(t: Test) {
   const bench = await startBench(t);
-  const { control } = bench;
   const opened = await bench.linked();
-  const { phone, session } = opened;
+  const { phone, port, session } = opened;
   const before = await session.send(textTo(bench, 'msg_before'), patient());
-  control.write(phone, { from: friend.phone, text: 'stores the position' });
-  await opened.port.message();
+  bench.control.write(phone, { from: friend.phone, text: 'stores the position' });
+  await port.message();
   await sleep(100);
-  const { port } = await bench.reopened(opened);
+  return { bench, phone, before, later: await bench.reopened(opened) };
+}
+
+t.test('messages do not wait for receipts that cannot be kept yet', async (t) => {
+  const { bench, phone, before, later } = await reopenedAfterSend(t);
+  const { control } = bench;
+  const { port } = later;
   await port.state('connected');
   let isKept = false;
   // As while a send is not answered whose receipt it may be.
@@ -32,15 +38,8 @@ t.test('messages do not wait for receipts that cannot be kept yet', async (t) =>
 });
 
 t.test('messages do not wait for chats that the network will not show', async (t) => {
-  const bench = await startBench(t);
+  const { bench, phone, before, later } = await reopenedAfterSend(t);
   const { control } = bench;
-  const opened = await bench.linked();
-  const { phone, session } = opened;
-  const before = await session.send(textTo(bench, 'msg_before'), patient());
-  control.write(phone, { from: friend.phone, text: 'stores the position' });
-  await opened.port.message();
-  await sleep(100);
-  const later = await bench.reopened(opened);
   const { port } = later;
   await port.state('connected');
   const after = await later.session.send(textTo(bench, 'msg_after'), patient());

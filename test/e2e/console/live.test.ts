@@ -1,10 +1,19 @@
 import type { Page, Route } from 'playwright-core';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
 import { runGateway } from '../../harness/gateway.ts';
 import { pair, phoneNumber, receive } from '../../harness/story.ts';
 
 const [phone, ada] = [phoneNumber(1), phoneNumber(101)];
+
+/** A gateway with a connected phone to which Ada has written. */
+async function withHello(t: Test) {
+  const gateway = await runGateway(t, { databaseUrl: null });
+  const { api, baseUrl } = gateway;
+  await pair(api, phone);
+  await receive(api, phone, { from: { phone: ada, name: 'Ada' }, text: 'Hello' });
+  return { gateway, api, origin: new URL(baseUrl).origin };
+}
 
 async function openAda(page: Page, origin: string): Promise<void> {
   await page.goto(`${origin}/console#/conversations`);
@@ -13,11 +22,7 @@ async function openAda(page: Page, origin: string): Promise<void> {
 }
 
 t.test('every tab reads anew when events were missed', { skip: skipWithoutBrowser }, async (t) => {
-  const gateway = await runGateway(t, { databaseUrl: null });
-  const { api } = gateway;
-  const { origin } = new URL(gateway.baseUrl);
-  await pair(api, phone);
-  await receive(api, phone, { from: { phone: ada, name: 'Ada' }, text: 'Hello' });
+  const { gateway, api, origin } = await withHello(t);
   const context = await (await startBrowser(t)).newContext();
   context.setDefaultTimeout(15_000);
   let isOld = false;
@@ -49,11 +54,7 @@ t.test('every tab reads anew when events were missed', { skip: skipWithoutBrowse
 });
 
 t.test('an answer that is no refusal of the key', { skip: skipWithoutBrowser }, async (t) => {
-  const gateway = await runGateway(t, { databaseUrl: null });
-  const { api } = gateway;
-  const { origin } = new URL(gateway.baseUrl);
-  await pair(api, phone);
-  await receive(api, phone, { from: { phone: ada, name: 'Ada' }, text: 'Hello' });
+  const { gateway, api, origin } = await withHello(t);
   const page = await (await startBrowser(t)).newPage();
   page.setDefaultTimeout(15_000);
   await signIn(page, origin, gateway.key);
@@ -81,11 +82,7 @@ t.test('an answer that is no refusal of the key', { skip: skipWithoutBrowser }, 
 });
 
 t.test('what came before the first cursor is shown', { skip: skipWithoutBrowser }, async (t) => {
-  const gateway = await runGateway(t, { databaseUrl: null });
-  const { api } = gateway;
-  const { origin } = new URL(gateway.baseUrl);
-  await pair(api, phone);
-  await receive(api, phone, { from: { phone: ada, name: 'Ada' }, text: 'Hello' });
+  const { gateway, api, origin } = await withHello(t);
   const page = await (await startBrowser(t)).newPage();
   page.setDefaultTimeout(15_000);
   let hold: ((route: Route) => void) | null = null;
@@ -139,11 +136,7 @@ t.test('others hold all event polls', { skip: skipWithoutBrowser }, async (t) =>
 });
 
 t.test('a busy tenant', { skip: skipWithoutBrowser }, async (t) => {
-  const gateway = await runGateway(t, { databaseUrl: null });
-  const { api } = gateway;
-  const { origin } = new URL(gateway.baseUrl);
-  await pair(api, phone);
-  await receive(api, phone, { from: { phone: ada, name: 'Ada' }, text: 'Hello' });
+  const { gateway, api, origin } = await withHello(t);
   const page = await (await startBrowser(t)).newPage();
   page.setDefaultTimeout(15_000);
   await signIn(page, origin, gateway.key);
