@@ -13,8 +13,8 @@ export const mediaCertificate = join(keys, 'media-host.crt');
 export class MediaHost {
   #server: Server | null = null;
   #port = 0;
-  readonly #files = new Map<string, Buffer>();
-  /** With what the next downloads are refused. */
+  readonly #files = new Map<string, { readonly bytes: Buffer; readonly refusals: number[] }>();
+  /** With what the first downloads of the next file are refused. */
   readonly refusals: number[] = [];
 
   /** Host and port. */
@@ -25,7 +25,7 @@ export class MediaHost {
   /** Keeps a file; answers its path. */
   keep(bytes: Buffer): string {
     const path = `/v/${randomUUID()}`;
-    this.#files.set(path, bytes);
+    this.#files.set(path, { bytes, refusals: this.refusals.splice(0) });
     return path;
   }
 
@@ -39,9 +39,9 @@ export class MediaHost {
       (request, response) => {
         if (request.method === 'GET') {
           const file = this.#files.get(request.url?.split('?')[0] ?? '');
-          const refusal = this.refusals.shift();
+          const refusal = file?.refusals.shift();
           if (refusal !== undefined) response.writeHead(refusal).end();
-          else response.writeHead(file === undefined ? 404 : 200).end(file);
+          else response.writeHead(file === undefined ? 404 : 200).end(file?.bytes);
           return;
         }
         const chunks: Buffer[] = [];
