@@ -17,7 +17,7 @@ import { type ListMessagesParts, listMessages, messagePage } from './read/list-m
 import { pagesOfContact } from './read/pages-of-contact.ts';
 import { messageView } from './read/view.ts';
 import { sendingChannel } from './send/choose.ts';
-import type { FindAddresses, SendInput, SendRules } from './send/input.ts';
+import type { FindAddresses, SendRules } from './send/input.ts';
 import { sendQuestion } from './send/question.ts';
 import { sendMessage } from './send/send-message.ts';
 import { checkedSend, type IsKnown, makeAskSend, makeSend } from './send/service.ts';
@@ -115,7 +115,7 @@ export default gatewayPlugin(
     };
     const addresses: FindAddresses = (text) => addressesOf(channels, text);
     const bodies = { allowHttp: config.webhooks.allow_http, addresses, isKnown };
-    const accept = (input: SendInput) => lanes.accept(input);
+    const { accept } = lanes;
     const send = makeSend(accept, bodies);
     const asking = { read: storage.read, clock, rules, accept };
     const ask = makeAskSend((input) => sendQuestion(asking, input), bodies);
