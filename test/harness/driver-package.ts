@@ -3,10 +3,9 @@ import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
-import { outsidePackage } from './packed.ts';
+import { outsidePackage, tsc } from './packed.ts';
 
 const run = promisify(execFile);
-const project = join(import.meta.dirname, '../..');
 
 /** A driver package of a guide, in the folder of whoever writes it. */
 export interface DriverPackage {
@@ -25,7 +24,9 @@ export async function driverPackage(
   files: Readonly<Record<string, string>>,
 ): Promise<DriverPackage> {
   const { gateway } = await outsidePackage(folder, files);
-  await symlink(join(project, 'node_modules/.bin'), join(folder, 'node_modules/.bin'));
+  const programs = join(folder, 'node_modules/.bin');
+  await mkdir(programs);
+  await symlink(tsc, join(programs, 'tsc'));
   return {
     folder,
     program: join(gateway, 'dist/main.js'),

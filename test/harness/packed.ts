@@ -7,7 +7,8 @@ import { until } from './story.ts';
 
 const run = promisify(execFile);
 const project = join(import.meta.dirname, '../..');
-const tsc = join(project, 'node_modules/typescript/bin/tsc');
+/** Takes a third of the processor time of the compiler in JavaScript, which the other tools need. */
+export const tsc = join(project, 'node_modules/typescript-native/bin/tsc');
 
 /** As strict as the gateway itself. */
 const compilerOptions = {
