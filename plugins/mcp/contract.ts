@@ -34,5 +34,5 @@ export interface StatelessParts extends Omit<ExchangeParts, 'call'> {
 export interface ExchangeAnswer {
   readonly status: number;
   readonly contentType: string | null;
-  readonly body: string;
+  readonly body: string | Buffer;
 }
