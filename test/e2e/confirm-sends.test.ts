@@ -13,7 +13,7 @@ import {
   type SendAnswer,
   stateOf,
 } from '../harness/confirmed-sends.ts';
-import { databases } from '../harness/databases.ts';
+import { storyDatabases } from '../harness/databases.ts';
 import { runFleet } from '../harness/fleet.ts';
 import { scaled } from '../harness/scale.ts';
 import { bodyOf, outbox, pair, phoneNumber, receive, untilStatus } from '../harness/story.ts';
@@ -33,7 +33,7 @@ const settings = {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-for (const engine of databases) {
+for (const engine of storyDatabases('sqlite')) {
   t.test(engine.name, async (t) => {
     const fleet = await runFleet(t, engine, settings);
     const { gateways, rows } = fleet;

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { engines } from '../harness/databases.ts';
+import { storyDatabases } from '../harness/databases.ts';
 import { type FleetTenant, runFleet } from '../harness/fleet.ts';
 import {
   bodyOf,
@@ -131,7 +131,7 @@ async function accountOf(api: FleetTenant['api']): Promise<string> {
   return accounts.find(({ identifier }) => identifier === phone)?.id ?? '';
 }
 
-for (const engine of Object.values(engines)) {
+for (const engine of storyDatabases('sqlite')) {
   t.test(`conversations and searches, ${engine.name}`, async (t) => {
     const fleet = await runFleet(t, engine);
     const tenant = await fleet.tenant('growth');

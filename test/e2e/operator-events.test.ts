@@ -1,5 +1,5 @@
 import t from 'tap';
-import { engines } from '../harness/databases.ts';
+import { storyDatabases } from '../harness/databases.ts';
 import { runFleet } from '../harness/fleet.ts';
 import { payloadOf, startReceiver } from '../harness/receiver.ts';
 import { bodyOf, pair, phoneNumber, receive, until } from '../harness/story.ts';
@@ -10,7 +10,7 @@ const settings = {
   GATEWAY_WEBHOOKS__PAUSE_AFTER_S: '0',
 };
 
-for (const engine of Object.values(engines)) {
+for (const engine of storyDatabases('mariadb')) {
   t.test(`events about delivery itself, ${engine.name}`, async (t) => {
     const fleet = await runFleet(t, engine, settings);
     const { id, api } = await fleet.tenant('growth');

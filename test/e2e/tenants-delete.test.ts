@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import t from 'tap';
 import { administer } from '../../config/commands/administer.ts';
 import { startNetwork } from '../harness/cluster.ts';
-import { databases, type TestDatabase } from '../harness/databases.ts';
+import { storyDatabases, type TestDatabase } from '../harness/databases.ts';
 import { eventsClient, newSecret, startCallback } from '../harness/event-callback.ts';
 import { type RunningGateway, runGateway } from '../harness/gateway.ts';
 import { storeMany } from '../harness/many-messages.ts';
@@ -50,7 +50,7 @@ async function start(t: Teardown, { name }: TestDatabase, databaseUrl: string) {
 const all = (processes: readonly RunningGateway[], what: 'kill' | 'start') =>
   Promise.all(processes.map((one) => one[what]()));
 
-for (const engine of databases) {
+for (const engine of storyDatabases('mariadb')) {
   t.test(`a deleted tenant leaves nothing but its neighbours, ${engine.name}`, async (t) => {
     const database = await engine.create(t);
     const { way, processes } = await start(t, engine, database.url);
