@@ -41,7 +41,9 @@ export function clientOf(
       watch(answer);
       return answer;
     } catch (error) {
-      if (init?.signal?.aborted !== true) watch(null);
+      // A gateway that hangs ends by the client's own time-out, which is no end that a page wants.
+      if (error instanceof DOMException && error.name === 'AbortError') throw error;
+      watch(null);
       throw error;
     }
   };

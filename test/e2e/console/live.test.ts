@@ -135,6 +135,28 @@ t.test('others hold all event polls', { skip: skipWithoutBrowser }, async (t) =>
   t.pass('and goes on when one of them ends');
 });
 
+t.test('a gateway that hangs', { skip: skipWithoutBrowser }, async (t) => {
+  const gateway = await runGateway(t, { databaseUrl: null });
+  const page = await (await startBrowser(t)).newPage();
+  page.setDefaultTimeout(30_000);
+  // A page waits for as long as a minute.
+  await page.addInitScript(`
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    window.times = 20;
+    AbortSignal.timeout = (ms) => timeout(ms / window.times);
+  `);
+  await signIn(page, new URL(gateway.baseUrl).origin, gateway.key);
+  await gateway.freeze();
+  const away = page.getByText('The gateway cannot be reached.');
+  await away.waitFor();
+  t.pass('is shown as away');
+  await page.evaluate('window.times = 1');
+  gateway.thaw();
+  await pair(gateway.api, phone);
+  await away.waitFor({ state: 'detached' });
+  t.pass('and as there again');
+});
+
 t.test('a busy tenant', { skip: skipWithoutBrowser }, async (t) => {
   const { gateway, api, origin } = await withHello(t);
   const page = await (await startBrowser(t)).newPage();
