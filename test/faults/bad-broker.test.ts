@@ -31,7 +31,7 @@ t.jobs = engines.length;
 for (const engine of engines) {
   t.test(`a broker drops, repeats and reorders, ${engine.name}`, { buffered: true }, async (t) => {
     t.test('SIGKILL while receipts flow', async (t) => {
-      const amount = { accounts: 10, perAccount: scaled(200, 8), kills: scaled(10, 2) };
+      const amount = { accounts: 10, perAccount: scaled(200, 8), kills: scaled(10) };
       await killWithReceipts(t, await open(t, engine), amount);
     });
     t.test('two cursors follow everything', async (t) => {

@@ -10,7 +10,7 @@ import { openRows } from '../harness/rows.ts';
 import { scaled } from '../harness/scale.ts';
 import { sendAccepted, until } from '../harness/story.ts';
 
-const count = scaled(2_000, 120);
+const count = scaled(2_000, 64);
 
 /** How the work is disturbed while messages to eight contacts are under way. */
 type Strike = (gateway: RunningGateway, network: LiveNetwork) => Promise<void>;

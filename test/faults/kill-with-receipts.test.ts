@@ -14,8 +14,8 @@ import { subscribe } from '../harness/subscriber.ts';
 import { startMariadb } from '../servers/mariadb.ts';
 
 const accounts = 10;
-const kills = scaled(10, 2);
-const perAccount = scaled(2_000, 150) / accounts;
+const kills = scaled(10);
+const perAccount = scaled(2_000, 80) / accounts;
 const buffered = { buffered: true };
 /** Until a killed process's sessions are free; the default at full size. */
 const leases = { GATEWAY_SESSIONS__LEASE_S: scale < 1 ? '5' : '9' };

@@ -13,7 +13,7 @@ import { serverUrl } from '../servers/borrow.ts';
 
 const accounts = 4;
 const people = scaled(400, 24);
-const kills = scaled(8, 2);
+const kills = scaled(8);
 /** How many people are under way at once. */
 const workers = 8;
 /** Between two tries of one request: a process that starts needs the machine, too. */

@@ -20,8 +20,8 @@ import {
   until,
 } from '../harness/story.ts';
 
-const people = scaled(10_000, 240);
-const kills = scaled(5, 2);
+const people = scaled(10_000, 120);
+const kills = scaled(5);
 
 interface Broadcast {
   readonly id: string;
