@@ -108,6 +108,10 @@ async function gatewaySide(
   const { gateway, databaseUrl, write } = measured;
   const [line] = await live.link({ gateway, databaseUrl, count: 1 });
   if (line === undefined) throw new Error('nothing was linked');
+  // Before it is killed: linking may have started it again, and its profile is written when it ends by itself.
+  run.teardown(async () => {
+    await gateway.stop();
+  });
   const headers = { 'content-type': 'application/json', 'x-api-key': gateway.liveKey };
   const { origin } = new URL(gateway.baseUrl);
   const wanted = {
