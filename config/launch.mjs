@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const project = join(import.meta.dirname, '..');
-/** What the program consists of, as in `tsconfig.build.json`. */
+/** What the program consists of, as in `file-by-file.mjs`. */
 const rooms = ['client', 'core', 'plugins', 'drivers', 'config', 'public', 'testing'];
 
 const [node = '', , source = 'main.ts', ...rest] = process.argv;

@@ -1,8 +1,10 @@
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { readFile, symlink } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { type BuildOptions, build, type OnLoadArgs, type Plugin } from 'esbuild';
-import { fileByFile, sourcesIn } from './file-by-file.ts';
+import { fileByFile, sourcesIn } from '../config/file-by-file.mjs';
 
 const project = join(import.meta.dirname, '..');
 
@@ -27,7 +29,7 @@ export async function compileWithLibraries(
   folder: string,
   tests: readonly string[],
 ): Promise<string> {
-  const all = await sourcesIn(['config', 'drivers', 'test']);
+  const all = sourcesIn(['config', 'drivers', 'test']);
   const named = tests.map((name) => relative(project, resolve(name)));
   const isNamed = (name: string) =>
     named.length === 0 ? /^test\/(?!bench\/).*\.test\.ts$/.test(name) : named.includes(name);
@@ -55,24 +57,21 @@ export async function compileWithLibraries(
 }
 
 /**
- * Compiles file by file, as `npm run build` does, the program and what the bench runs beside it.
+ * Compiles the program as `npm run build` does, and file by file what the bench runs beside it.
  * @param folder as above
  */
 export async function compileAsShipped(folder: string): Promise<string> {
-  const rooms = ['core', 'plugins', 'drivers', 'config', 'testing', 'test/harness', 'test/bench'];
-  const entryPoints = ['main.ts', ...(await sourcesIn(rooms))];
+  const entryPoints = sourcesIn(['test/harness', 'test/bench']);
   await prepare(folder);
   await compile(folder, { entryPoints, packages: 'external', plugins: [fileByFile] });
   return folder;
 }
 
-/** Makes the folder, with what the programs look for beside them. */
+/** Compiles the program as it is shipped, with what it looks for beside it. */
 async function prepare(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  for (const name of ['node_modules', 'docs']) {
-    await symlink(join(project, name), join(folder, name));
-  }
-  await compileConsole(folder);
+  const options = ['config/compile.mjs', '--where-possible', `--into=${folder}`];
+  await promisify(execFile)(process.execPath, options, { cwd: project });
+  await symlink(join(project, 'node_modules'), join(folder, 'node_modules'));
 }
 
 async function compile(folder: string, options: BuildOptions): Promise<void> {
@@ -92,37 +91,6 @@ async function compile(folder: string, options: BuildOptions): Promise<void> {
     ...options,
     plugins: [...(options.plugins ?? []), placesIn(folder)],
   });
-}
-
-/** The console's modules, and those of the client, for the browser: without comments, as those that are shipped. */
-async function compileConsole(folder: string): Promise<void> {
-  const web = ['client', 'plugins/console/web'].map(async (room) => {
-    const found = await readdir(join(project, room), { recursive: true });
-    return found.map((name) => join(room, name)).filter((name) => /\.(tsx?|css)$/.test(name));
-  });
-  const { outputFiles } = await build({
-    absWorkingDir: project,
-    entryPoints: (await Promise.all(web)).flat(),
-    write: false,
-    outbase: project,
-    outdir: folder,
-    bundle: true,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    packages: 'external',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    // Else each element has a comment for bundlers.
-    jsxSideEffects: true,
-    logLevel: 'error',
-    plugins: [fileByFile],
-  });
-  for (const { path, text } of outputFiles) {
-    await mkdir(dirname(path), { recursive: true });
-    // The name of its source is the first line of each.
-    await writeFile(path, text.replace(/^\/\/ .*\n/, ''));
-  }
 }
 
 /** A test finds the files beside its source; the program starts what is compiled beside it. */

@@ -19,12 +19,7 @@ const run = promisify(execFile);
 
 /** A project as small as can be, with the scripts under test: its program says what it is and with what it was called. */
 async function smallProject(t: Test) {
-  const web = {
-    'tsconfig.json':
-      '{ "extends": "../../../tsconfig.json", "compilerOptions": { "rootDir": "../../.." }, "include": ["."], "exclude": [] }',
-    'main.ts': 'export {};\n',
-    'console.css': '',
-  };
+  const web = { 'main.ts': 'export {};\n', 'console.css': '' };
   const folder = t.testdir({
     docs: {},
     config: { 'said.ts': "export const said: string = 'said';\n" },
@@ -33,14 +28,14 @@ async function smallProject(t: Test) {
       core: {},
       plugins: { deep: {}, console: { web } },
       drivers: {},
-      public: {},
+      public: { 'driver.ts': 'export interface Driver { readonly name: string }\n' },
       testing: {},
     },
     'main.ts':
       "import { said } from './config/said.ts';\nconsole.log(import.meta.filename, said, ...process.argv.slice(1));\n",
     'package.json': '{ "type": "module", "engines": { "node": ">=20" } }',
   });
-  for (const script of ['compile.mjs', 'launch.mjs', 'node-version.mjs']) {
+  for (const script of ['compile.mjs', 'file-by-file.mjs', 'launch.mjs', 'node-version.mjs']) {
     await cp(join(project, 'config', script), join(folder, 'config', script));
   }
   for (const name of ['tsconfig.json', 'tsconfig.build.json']) {
@@ -91,6 +86,15 @@ t.test('what was saved while the compiler ran counts as newer', async (t) => {
   t.ok(mtimeMs >= before - 1, 'to when the compiler was started');
 });
 
+t.test('the types of what others import are written by a build', async (t) => {
+  const { folder, script } = await smallProject(t);
+  await script('compile.mjs', '--where-possible');
+  const types = join(folder, 'dist/public/driver.d.ts');
+  await t.rejects(access(types), { code: 'ENOENT' }, 'not before each start');
+  await script('compile.mjs');
+  t.match(await readFile(types, 'utf8'), 'export interface Driver');
+});
+
 t.test('nothing stays of a source that is gone', async (t) => {
   const { folder, script } = await smallProject(t);
   await mkdir(join(folder, 'dist'));
@@ -120,8 +124,11 @@ t.test('the project starts what it compiles', async (t) => {
   const { scripts } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'));
   t.equal(scripts.prepare, 'node config/compile.mjs --where-possible', 'after npm ci');
   t.equal(scripts.start, 'exec node config/launch.mjs main.ts serve');
-  const { include } = JSON.parse(await readFile(join(project, 'tsconfig.build.json'), 'utf8'));
-  const launch = await readFile(join(project, 'config/launch.mjs'), 'utf8');
-  const rooms = include.filter((name: string) => !name.includes('*'));
-  t.match(launch, `[${rooms.map((room: string) => `'${room}'`).join(', ')}]`, 'of all rooms');
+  const [launch = '', compile = ''] = await Promise.all(
+    ['launch.mjs', 'file-by-file.mjs'].map((name) =>
+      readFile(join(project, 'config', name), 'utf8'),
+    ),
+  );
+  const [rooms = 'none'] = /^const rooms = .*$/m.exec(compile) ?? [];
+  t.match(launch, rooms, 'of all rooms');
 });

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { compileFileByFile } from '../file-by-file.ts';
 import { until } from './story.ts';
 
 const run = promisify(execFile);
@@ -86,32 +85,11 @@ export async function tarball(): Promise<string> {
   return join(packed, names[0] ?? '');
 }
 
-/** Declares what others import, and what that needs: a third of the compiler's work for everything. */
-async function declare(dist: string): Promise<void> {
-  const config = join(dirname(dist), 'tsconfig.json');
-  // Types are checked by the run of the type check.
-  const options = { noCheck: true, emitDeclarationOnly: true, sourceMap: false, rootDir: project };
-  const content = {
-    extends: join(project, 'tsconfig.build.json'),
-    include: [join(project, 'public')],
-    compilerOptions: {
-      ...options,
-      outDir: dist,
-      typeRoots: [join(project, 'node_modules/@types')],
-    },
-  };
-  await writeFile(config, JSON.stringify(content));
-  await run(process.execPath, [tsc, '-p', config], { cwd: project });
-  await rm(config);
-}
-
 async function pack(stage: string, target: string): Promise<void> {
-  const dist = join(stage, 'dist');
   await mkdir(join(stage, 'tarball'), { recursive: true });
-  await Promise.all([declare(dist), compileFileByFile(dist)]);
-  for (const place of ['docs', 'dist/docs']) {
-    await cp(join(project, 'docs'), join(stage, place), { recursive: true });
-  }
+  const compiling = ['config/compile.mjs', `--into=${join(stage, 'dist')}`];
+  await run(process.execPath, compiling, { cwd: project });
+  await cp(join(project, 'docs'), join(stage, 'docs'), { recursive: true });
   const scripts = ['compile', 'node-version', 'platform-packages'].map(
     (one) => `config/${one}.mjs`,
   );
