@@ -29,7 +29,7 @@ export class Turns {
 
   /**
    * Takes an event of another kind, after those of its kind and the states before it. A message begins in its order,
-   * while the last 63 before it may still be under way.
+   * while up to 63 before it may still be under way.
    */
   event<Result>(kind: Kind, take: () => Promise<Result>): Promise<Result> {
     return this.#lines[kind].take(this.#states.idle, take);
@@ -38,20 +38,32 @@ export class Turns {
 
 /** A queue with a width: an item begins in its order, once fewer than `width` before it are under way. */
 class Line {
-  readonly #width: number;
-  /** The latest turns, as many as may be under way. They never reject. */
-  readonly #latest: Promise<unknown>[] = [];
+  #room: number;
+  /** Goes on with the item that waits for room; those behind it wait for it. */
+  #roomMade: () => void = () => undefined;
   #begun: Promise<unknown> = Promise.resolve();
 
   constructor(width: number) {
-    this.#width = width;
+    this.#room = width;
   }
 
-  take<Result>(after: Promise<unknown>, take: () => Promise<Result>): Promise<Result> {
-    const room = this.#latest.length < this.#width ? undefined : this.#latest.shift();
-    this.#begun = Promise.all([this.#begun, room, after]);
-    const turn = this.#begun.then(take);
-    this.#latest.push(turn.catch(() => undefined));
-    return turn;
+  async take<Result>(after: Promise<unknown>, take: () => Promise<Result>): Promise<Result> {
+    this.#begun = Promise.all([this.#begun, after]).then(() => this.#enter());
+    await this.#begun;
+    try {
+      return await take();
+    } finally {
+      this.#room += 1;
+      this.#roomMade();
+    }
+  }
+
+  async #enter(): Promise<void> {
+    while (this.#room === 0) {
+      await new Promise<void>((resolve) => {
+        this.#roomMade = resolve;
+      });
+    }
+    this.#room -= 1;
   }
 }

@@ -1,4 +1,4 @@
-import type { MessageEvent } from '../../../core/contracts/driver.ts';
+import type { DriverContact, MessageEvent } from '../../../core/contracts/driver.ts';
 import { SerialQueue } from '../../../core/serial.ts';
 import { SideBySide } from './side-by-side.ts';
 
@@ -8,18 +8,34 @@ import { SideBySide } from './side-by-side.ts';
  */
 const filesAtOnce = 4;
 
+/** A message on its way. */
+interface Waiting {
+  readonly event: MessageEvent;
+  /** Phone and network id, as far as they are known. */
+  readonly from: readonly string[];
+  /** It has a file, or comes behind one of the same contact. */
+  readonly isSlow: boolean;
+  /** Resolves once it is prepared, or cannot be. */
+  prepared: Promise<unknown>;
+}
+
 /**
  * The messages of one connection that are on their way into the database, in the order in which it reported
- * them. Many travel at once; this keeps one that has to be tried again from being overtaken.
+ * them. Many travel at once; this keeps one that has to be tried again from being overtaken. A file delays what its
+ * contact wrote behind it alone.
  */
 export class ArrivalLine {
-  readonly #waiting = new Set<MessageEvent>();
+  readonly #waiting = new Map<MessageEvent, Waiting>();
   readonly #preparing = new SerialQueue();
   readonly #files = new SideBySide(filesAtOnce);
 
   /** Enters a message behind all others; one that is tried again keeps its position. */
   enter(event: MessageEvent): void {
-    this.#waiting.add(event);
+    if (this.#waiting.has(event)) return;
+    const from = addressesOf(event.from);
+    const isBehind = [...this.#waiting.values()].some((one) => one.isSlow && isOf(one, from));
+    const isSlow = event.media !== null || isBehind;
+    this.#waiting.set(event, { event, from, isSlow, prepared: Promise.resolve() });
   }
 
   /** The message is stored, or will not be. */
@@ -28,23 +44,34 @@ export class ArrivalLine {
   }
 
   /**
-   * Prepares a message; resolves in the order of the calls. Those with a file are prepared side by side, of one contact
-   * one after the other: a slow file delays no other file.
+   * Prepares a message that was entered, once those before it are prepared for which it has to wait. Those with a file
+   * are prepared side by side, of one contact one after the other.
    */
-  prepare<Result>(
-    { from, media }: Pick<MessageEvent, 'from' | 'media'>,
-    work: () => Promise<Result>,
-  ): Promise<Result> {
-    if (media === null) return this.#preparing.run(work);
-    const prepared = this.#files.run(from.phone ?? from.networkId ?? '', work);
-    // It may fail while those before it are still being prepared.
-    prepared.catch(() => undefined);
-    return this.#preparing.run(() => prepared);
+  async prepare<Result>(event: MessageEvent, work: () => Promise<Result>): Promise<Result> {
+    const own = this.#waiting.get(event);
+    if (own?.isSlow !== true) return await this.#preparing.run(work);
+    const before = [...this.#before(own)].map(({ prepared }) => prepared);
+    const result = Promise.all(before).then(() =>
+      event.media === null ? work() : this.#files.run(work),
+    );
+    own.prepared = result.catch(() => undefined);
+    return await result;
   }
 
-  /** Those that wait, the first one first. */
-  waiting(): Iterable<MessageEvent> {
-    return this.#waiting.values();
+  /** Whether all that a message must not overtake have left, or are among these. */
+  isNext(event: MessageEvent, first: ReadonlySet<MessageEvent>): boolean {
+    const own = this.#waiting.get(event);
+    if (own === undefined) return false;
+    for (const one of this.#before(own)) if (!first.has(one.event)) return false;
+    return true;
+  }
+
+  /** Those that a message must not overtake. */
+  *#before(own: Waiting): Iterable<Waiting> {
+    for (const one of this.#waiting.values()) {
+      if (one === own) return;
+      if ((!one.isSlow && !own.isSlow) || isOf(one, own.from)) yield one;
+    }
   }
 }
 
@@ -55,19 +82,20 @@ export interface Arrival {
 }
 
 /**
- * Those of a batch that may be stored in its order: all that came before them in their line are stored, or come
- * before them in the batch. The first of a line always may, wherever it is in the batch: tried again at the same
- * pace, messages that once met in the wrong order would do so for ever. Pure.
+ * Those of a batch that may be stored in its order: all that they must not overtake are stored, or come before them in
+ * the batch. The first of a line always may, wherever it is in the batch: tried again at the same pace, messages that
+ * once met in the wrong order would do so for ever. Pure.
  */
 export function whoseTurn(batch: readonly Arrival[]): ReadonlySet<MessageEvent> {
   const turn = new Set<MessageEvent>();
-  const lines = new Map<ArrivalLine, MessageEvent[]>();
-  for (const { line, event } of batch) {
-    const waiting = lines.get(line) ?? [...line.waiting()].reverse();
-    lines.set(line, waiting);
-    if (waiting.at(-1) !== event) continue;
-    turn.add(event);
-    waiting.pop();
-  }
+  for (const { line, event } of batch) if (line.isNext(event, turn)) turn.add(event);
   return turn;
+}
+
+function addressesOf({ phone, networkId }: DriverContact): readonly string[] {
+  return [phone, networkId].filter((address) => address !== null);
+}
+
+function isOf({ from }: Waiting, addresses: readonly string[]): boolean {
+  return addresses.some((address) => from.includes(address));
 }

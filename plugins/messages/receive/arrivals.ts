@@ -20,7 +20,7 @@ export type Ready = Pick<ReceiveInput, 'event' | 'line' | 'taken'>;
 /**
  * Inbound messages on their way into the database. The media of one is taken before it is stored, and only when it is
  * new and from nobody private; the file of one that is not stored after all is deleted. Those of one connection are
- * handed on in the order of the calls, without waiting for the ones before to be stored.
+ * handed on in the order of its `ArrivalLine`, without waiting for the ones before to be stored.
  */
 export class Arrivals {
   readonly #parts: ArrivalsParts;

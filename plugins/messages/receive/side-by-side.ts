@@ -1,8 +1,5 @@
-import { SerialQueues } from '../../../core/serial.ts';
-
-/** Work for several keys side by side: for one key in its order, for all at most so many at once. */
+/** Work side by side, so much at once; the rest waits for room in its order. */
 export class SideBySide {
-  readonly #queues = new SerialQueues();
   readonly #waiting: (() => void)[] = [];
   #room: number;
 
@@ -11,11 +8,7 @@ export class SideBySide {
   }
 
   /** Settles as the work does. */
-  run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
-    return this.#queues.run(key, () => this.#inRoom(work));
-  }
-
-  async #inRoom<Result>(work: () => Promise<Result>): Promise<Result> {
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#room > 0) this.#room -= 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {

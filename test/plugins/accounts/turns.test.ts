@@ -55,7 +55,7 @@ t.test('messages are begun in their order, 64 at once', async (t) => {
   ends[1]?.();
   await all[1];
   await sleep(1);
-  t.equal(begun.length, 64, 'the oldest is still under way');
+  t.same(begun, order.slice(0, 65), 'though the oldest is still under way');
   ends[0]?.();
   await all[0];
   await sleep(1);
