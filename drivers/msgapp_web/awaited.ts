@@ -163,7 +163,11 @@ export class Awaited {
   }
 }
 
-/** The name under which a message is kept; its id may be of any length. */
 function nameOf(id: string): string {
-  return `${awaitedPrefix}${createHash('sha256').update(id).digest('hex').slice(0, 32)}`;
+  return keptName(awaitedPrefix, id);
+}
+
+/** The name under which a message is kept; its id may be of any length. */
+export function keptName(prefix: string, id: string): string {
+  return `${prefix}${createHash('sha256').update(id).digest('hex').slice(0, 32)}`;
 }

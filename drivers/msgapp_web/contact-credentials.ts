@@ -1,6 +1,7 @@
 import type { ContactAddress, StoredCredentials } from '../../core/contracts/driver.ts';
 import { nameOf } from './account-keys.ts';
 import { phoneOfAddress, userOf } from './addresses.ts';
+import { arrivingPrefix } from './arriving.ts';
 import { awaitedPrefix } from './awaited.ts';
 import { type Entry, entryName } from './contact-book.ts';
 import { savedContactsName } from './identities.ts';
@@ -49,7 +50,7 @@ async function mentioning(
   users: readonly User[],
   stored: StoredCredentials,
 ): Promise<readonly string[]> {
-  const names = await stored.names([awaitedPrefix, savedContactsName]);
+  const names = await stored.names([arrivingPrefix, awaitedPrefix, savedContactsName]);
   const values = Object.entries(names.length === 0 ? {} : await stored.get(names));
   const digits = new Set(users.map((user) => user.digits));
   const found = values.filter(([, text]) =>

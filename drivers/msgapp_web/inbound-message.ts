@@ -8,11 +8,21 @@ import type {
 import type { Content } from './content.ts';
 import { inboundContentOf, withheldContent } from './inbound-content.ts';
 import type { Library, LibrarySocket } from './library.ts';
-import { inboundMedia, timeOf } from './media-part.ts';
+import { inboundMedia, type MediaPart, timeOf } from './media-part.ts';
+
+/** What a contact wrote. */
+export interface WrittenMessage {
+  readonly networkId: string;
+  readonly from: DriverContact;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly text: string;
+  readonly media: MediaPart | null;
+}
 
 /** What a contact's message is to the gateway. */
 export type InboundMessage =
-  | { readonly type: 'message'; readonly event: MessageEvent }
+  | { readonly type: 'message'; readonly written: WrittenMessage }
   | { readonly type: 'left_out'; readonly kind: LeftOutKind };
 
 /** The two addresses of the writer; either may be missing. */
@@ -26,14 +36,12 @@ export function writerAddresses(
 }
 
 /**
- * What a contact sent, as the gateway wants it.
+ * What a contact sent.
  * @param from who it was
  * @param withheld why the network holds the content back, in its own word; null when it does not
  * @returns null when the content is missing or could not be read
  */
 export function inboundMessageOf(
-  library: Library,
-  socket: LibrarySocket,
   message: WAMessage,
   from: DriverContact,
   withheld: string | null,
@@ -42,9 +50,18 @@ export function inboundMessageOf(
   const { id } = message.key;
   if (content === null || !id) return null;
   if (content.type === 'left_out') return content;
+  const { text, media } = content;
   const at = timeOf(message.messageTimestamp);
-  const parts = partsOf(library, socket, content);
-  return { type: 'message', event: { type: 'message', networkId: id, from, at, ...parts } };
+  return { type: 'message', written: { networkId: id, from, at, text, media } };
+}
+
+/** The same, as the gateway wants it. */
+export function eventOf(
+  library: Library,
+  socket: LibrarySocket,
+  { networkId, from, at, ...content }: WrittenMessage,
+): MessageEvent {
+  return { type: 'message', networkId, from, at, ...partsOf(library, socket, content) };
 }
 
 /** One message of the past; none when it is not one that a person wrote. */
@@ -69,7 +86,7 @@ function contentIn({ message, messageStubType }: WAMessage): Content | null {
 function partsOf(
   library: Library,
   socket: LibrarySocket,
-  { text, media }: Extract<Content, { type: 'written' }>,
+  { text, media }: Pick<WrittenMessage, 'text' | 'media'>,
 ): Pick<MessageEvent, 'text' | 'media'> {
   return { text, media: media === null ? null : inboundMedia(library, socket, media) };
 }

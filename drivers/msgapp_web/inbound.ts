@@ -1,6 +1,7 @@
 import type { BinaryNode } from 'baileys';
 import type { DriverEvent } from '../../core/contracts/driver.ts';
-import { isBroadcastList, isOneContact, isOwn, ownAddresses, userOf } from './addresses.ts';
+import { isBroadcastList, isOneContact, ownAddresses } from './addresses.ts';
+import { Arriving } from './arriving.ts';
 import { Awaited } from './awaited.ts';
 import { errorText } from './error-text.ts';
 import { Identities } from './identities.ts';
@@ -18,8 +19,6 @@ export interface InboundRelayParts extends MessageReaderParts {
 
 /** How many messages at most share a write of keys: a send to one of their writers waits for it. */
 const together = 32;
-/** The type of a message whose file may be long in coming: others without one share no write of keys with it. */
-const fileType = 'media';
 /** Pauses before a message that could not be kept is tried again, in milliseconds; then the next connection brings it. */
 const retryPausesMs: readonly number[] = [1_000, 10_000, 60_000];
 /** Where status posts come from. */
@@ -39,6 +38,7 @@ interface Offered {
 export class InboundRelay {
   readonly #parts: InboundRelayParts;
   readonly #socket: LibrarySocket;
+  readonly #arriving: Arriving;
   readonly #awaited: Awaited;
   readonly #identities: Identities;
   readonly #reader: MessageReader;
@@ -58,10 +58,18 @@ export class InboundRelay {
     this.#opened = new Promise((resolve) => {
       this.#open = resolve;
     });
+    this.#arriving = new Arriving(parts, socket);
     this.#awaited = new Awaited(parts, socket);
     this.#identities = new Identities(parts, socket, this.#opened);
-    this.#reader = new MessageReader(parts, socket, this.#awaited, this.#identities);
+    this.#reader = new MessageReader(
+      parts,
+      socket,
+      this.#arriving,
+      this.#awaited,
+      this.#identities,
+    );
     this.#messages = this.#opened
+      .then(() => this.#arriving.start())
       .then(() => this.#awaited.start())
       .then(() => this.#identities.start())
       .catch(() => undefined);
@@ -83,6 +91,7 @@ export class InboundRelay {
 
   /** Drops what is in memory of an erased contact. @param users as in `usersIn` these names */
   forget(names: readonly string[], users: readonly string[]): void {
+    this.#arriving.forget(names);
     this.#awaited.forget(names);
     this.#identities.forget(users);
   }
@@ -90,6 +99,7 @@ export class InboundRelay {
   /** Nothing is handed on any more. */
   close(): void {
     this.#over = true;
+    this.#arriving.close();
     this.#awaited.close();
     this.#identities.close();
   }
@@ -106,23 +116,16 @@ export class InboundRelay {
     });
   }
 
-  /** Files, and what their senders write behind them, are kept after all others of the same moment. */
   async #group(offered: readonly Offered[]): Promise<void> {
-    const [others, withFiles]: [Offered[], Offered[]] = [[], []];
-    const senders = new Set<string>();
-    const own = ownAddresses(this.#parts.keys.login.me);
+    await this.#arriving.room();
+    const wanted: Offered[] = [];
     for (const one of offered) {
       if (this.#over) return;
-      const { from = '', participant = from, type } = one.node.attrs;
-      if (!isOneContact(from) && !isBroadcastList(from)) {
-        await this.#leaveOut(one.node);
-        continue;
-      }
-      if (type === fileType && !isOwn(participant, own)) senders.add(userOf(participant));
-      (senders.has(userOf(participant)) ? withFiles : others).push(one);
+      const { from } = one.node.attrs;
+      if (isOneContact(from) || isBroadcastList(from)) wanted.push(one);
+      else await this.#leaveOut(one.node);
     }
-    await this.#keepAll(others);
-    await this.#keepAll(withFiles);
+    await this.#keepAll(wanted);
   }
 
   async #keepAll(offered: readonly Offered[]): Promise<void> {
@@ -145,7 +148,10 @@ export class InboundRelay {
     timer.unref();
   }
 
-  /** Stores messages, then the keys that they have changed, all in one write; false: they are to be offered again. */
+  /**
+   * Stores messages, then the keys that they have changed, all in one write, with what waits for a file; false: they are
+   * to be offered again.
+   */
   async #keep(offered: readonly Offered[]): Promise<boolean> {
     if (this.#over) return true;
     const hold = this.#parts.keys.writes.hold();
@@ -162,13 +168,18 @@ export class InboundRelay {
         }
       }
       await allOf(storing);
+      if (this.#over) throw new Error('the connection is over');
+      // In one write with the keys: it begins when both are there.
+      this.#arriving.keep();
       hold.release();
       // While the credentials cannot be written there is no acknowledgement either.
       await this.#parts.keys.writes.surelyDurable();
+      this.#arriving.begin();
       for (const { handOn } of offered) handOn();
     } catch (error) {
       await allOf(storing).catch(() => undefined);
       hold.undo();
+      this.#arriving.giveBack();
       if (this.#over) return true;
       const facts = {
         accountId: this.#parts.accountId,

@@ -52,6 +52,13 @@ export function mediaPartOf(carrier: MediaCarrier): MediaPart | null {
   return null;
 }
 
+/** The same with nothing but what it is fetched and described by, to be kept as JSON. */
+export function plainPart({ type, part }: MediaPart): MediaPart {
+  const { mediaKey, directPath, mimetype, fileName, fileLength } = part;
+  const size = fileLength ? numberOf(fileLength) : null;
+  return { type, part: { mediaKey, directPath, mimetype, fileName, fileLength: size } };
+}
+
 /** Media that only this account can read. */
 export function inboundMedia(
   library: Library,
@@ -78,7 +85,8 @@ export function inboundMedia(
         throw failureOf(socket, error);
       });
       const file = new PassThrough();
-      signal.addEventListener('abort', () => file.destroy(new Error('given up')), { once: true });
+      const givenUp = (): unknown => file.destroy(asError(signal.reason));
+      signal.addEventListener('abort', givenUp, { once: true });
       stream.on('error', (error) => file.destroy(failureOf(socket, error)));
       file.once('close', () => stream.destroy());
       return stream.pipe(file);
@@ -88,12 +96,16 @@ export function inboundMedia(
 
 /** Why a file did not come: with its message again, where the connection that brought the message is over. */
 function failureOf({ ws }: LibrarySocket, cause: unknown): Error {
-  if (ws.isOpen) return cause instanceof Error ? cause : new Error(String(cause));
+  if (ws.isOpen) return asError(cause);
   return new DriverError('media_unavailable', 'the connection to the network ended', {
     certain: true,
     retryAfterMs: 0,
     cause,
   });
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
 /** Milliseconds since the epoch of the network's seconds. */

@@ -7,12 +7,13 @@ import {
 } from '../../core/contracts/driver.ts';
 import type { AccountKeys } from './account-keys.ts';
 import { hiddenIdOf, isOneContact, isOwn, ownAddresses, phoneOfAddress } from './addresses.ts';
+import type { Arriving } from './arriving.ts';
 import type { Awaited } from './awaited.ts';
 import type { ContactBook } from './contact-book.ts';
 import { errorText } from './error-text.ts';
 import type { Identities } from './identities.ts';
 import { importedEvents } from './imports.ts';
-import { inboundMessageOf, writerAddresses } from './inbound-message.ts';
+import { eventOf, inboundMessageOf, writerAddresses } from './inbound-message.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { libraryLog } from './library-log.ts';
 import { type Resent, resentIn } from './resent.ts';
@@ -32,17 +33,20 @@ export interface MessageReaderParts {
 export class MessageReader {
   readonly #parts: MessageReaderParts;
   readonly #socket: LibrarySocket;
+  readonly #arriving: Arriving;
   readonly #awaited: Awaited;
   readonly #identities: Identities;
 
   constructor(
     parts: MessageReaderParts,
     socket: LibrarySocket,
+    arriving: Arriving,
     awaited: Awaited,
     identities: Identities,
   ) {
     this.#parts = parts;
     this.#socket = socket;
+    this.#arriving = arriving;
     this.#awaited = awaited;
     this.#identities = identities;
   }
@@ -87,7 +91,7 @@ export class MessageReader {
     }
   }
 
-  /** What the gateway is to store of a decrypted message. */
+  /** What the gateway is to store of a decrypted message at once. */
   async *eventsOf(message: WAMessage, node: BinaryNode): AsyncIterable<DriverEvent> {
     const { library, keys } = this.#parts;
     // The library takes a list of the owner's own for a contact's where it names the owner by the hidden id.
@@ -111,23 +115,30 @@ export class MessageReader {
     }
   }
 
-  /** What a contact wrote. */
+  /** What a contact wrote; what has to wait for a file is told later. */
   async *#written(message: WAMessage, withheld: string | null): AsyncIterable<DriverEvent> {
     const { library, book, leftOut } = this.#parts;
-    const [one, other] = writerAddresses(message.key);
+    const { id } = message.key;
+    // It comes again: its acknowledgement was lost.
+    if (this.#arriving.has(id ?? '')) return this.#awaited.received(id ?? '');
+    const writer = writerAddresses(message.key);
+    const [one, other] = writer;
     const from = await book.person(one, other, message.pushName || message.verifiedBizName || null);
     if (from === null) return;
     await book.noteAddressing(one, from);
-    const inbox = inboundMessageOf(library, this.#socket, message, from, withheld);
+    const inbox = inboundMessageOf(message, from, withheld);
     if (inbox === null) return this.#awaited.add(message);
     if (inbox.type === 'left_out') {
       leftOut(inbox.kind);
       await this.#identities.tellName(from);
     } else {
-      yield inbox.event;
+      const { written } = inbox;
+      const addresses = writer.filter((address) => address !== undefined);
+      const isTaken = this.#arriving.take(written, addresses);
+      if (!isTaken) yield eventOf(library, this.#socket, written);
       this.#identities.note(from);
     }
-    this.#awaited.received(message.key.id ?? '');
+    this.#awaited.received(id ?? '');
   }
 
   /** What the account's phone handed over later. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { DriverError, type Sent } from '../../../core/contracts/driver.ts';
+import { DriverError, type MessageEvent, type Sent } from '../../../core/contracts/driver.ts';
 import { makeMsgappWebDriver } from '../../../drivers/msgapp_web/driver.ts';
 import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { MemoryCredentials, MemoryPort } from '../../../testing/contract/driver.ts';
@@ -140,7 +140,30 @@ t.test('one that cannot be stored keeps back none that came with it', async (t) 
   t.equal(reused, 0, 'no key was used twice');
 });
 
-t.test('a file that is slow to come holds up who sent it alone', async (t) => {
+/** A film that a contact sends; its bytes are of no concern here. */
+const media = { kind: 'video', mimeType: 'video/mp4', bytes: 'AAAA' } as const;
+
+/** Has the gateway wait with the messages that this picks from now on. @returns what lets them come */
+function hang(
+  port: MemoryPort,
+  isPicked = ({ media }: MessageEvent): boolean => media !== null,
+): () => void {
+  let arrive = (): void => undefined;
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  t.teardown(() => arrive());
+  port.onEmit = async (event) => {
+    if (event.type === 'message' && isPicked(event)) await arrived;
+  };
+  return arrive;
+}
+
+/** The credentials that keep messages whose files are on their way. */
+const arriving = ({ credentials }: Linked) =>
+  [...credentials.values.keys()].filter((name) => name.startsWith('arriving'));
+
+t.test('a text that is slow to be stored holds up who sent it alone', async (t) => {
   const { phone, port, send, shown } = await linked();
   const [ada = '', bob = ''] = contacts;
   for (const [number, contact] of [ada, bob].entries()) {
@@ -148,52 +171,142 @@ t.test('a file that is slow to come holds up who sent it alone', async (t) => {
     await network.write(phone, { from: contact, name: 'Ada', text: 'first' });
     await port.message();
   }
-  let arrive = (): void => undefined;
-  const arrived = new Promise<void>((resolve) => {
-    arrive = resolve;
-  });
-  t.teardown(() => arrive());
-  port.onEmit = async (event) => {
-    if (event.type === 'message' && event.media !== null) await arrived;
-  };
-  const media = { kind: 'video', mimeType: 'video/mp4', bytes: 'AAAA' } as const;
-  await network.writeAtOnce(phone, [
-    // A copy of what the owner wrote on the phone: every message has one for the phone.
-    { from: phone, name: 'Me', text: 'written on the phone' },
-    { from: ada, name: 'Ada', text: 'a film', media },
-  ]);
-  t.match(await port.message(), { text: 'a film' });
+  const store = hang(port, ({ text }) => text === 'stored late');
+  await network.write(phone, { from: ada, name: 'Ada', text: 'stored late' });
+  t.match(await port.message(), { text: 'stored late' });
   const reply = send(ada, 'reply');
   await sleep(100);
   await send(bob, 'meanwhile');
   t.equal((await shown()).at(-1), 'meanwhile');
-  arrive();
+  store();
   await reply;
   t.equal((await shown()).at(-1), 'reply');
   t.equal((await network.ratchets()).reused, 0);
 });
 
-t.test('files that come together are fetched side by side, and behind texts', async (t) => {
-  const { phone, port } = await linked();
-  const [ada = '', bob = '', cem = ''] = contacts;
-  let arrive = (): void => undefined;
-  const arrived = new Promise<void>((resolve) => {
-    arrive = resolve;
-  });
-  t.teardown(() => arrive());
-  port.onEmit = async (event) => {
-    if (event.type === 'message' && event.media !== null) await arrived;
-  };
-  const media = { kind: 'video', mimeType: 'video/mp4', bytes: 'AAAA' } as const;
+t.test('a file that is slow to come holds up what is sent behind it alone', async (t) => {
+  const one = await linked();
+  const { phone, port, send, shown } = one;
+  const [ada = '', bob = ''] = contacts;
+  for (const [number, contact] of [ada, bob].entries()) {
+    await send(contact, `first_${number}`);
+    await network.write(phone, { from: contact, name: 'Ada', text: 'first' });
+    await port.message();
+  }
+  const arrive = hang(port);
   await network.writeAtOnce(phone, [
+    // A copy of what the owner wrote on the phone: every message has one for the phone.
+    { from: phone, name: 'Me', text: 'written on the phone' },
     { from: ada, name: 'Ada', text: 'a film', media },
     { from: ada, name: 'Ada', text: 'said of the film' },
+  ]);
+  t.match(await port.message(), { text: 'a film' });
+  await send(ada, 'reply');
+  t.equal((await shown()).at(-1), 'reply', 'an answer goes at once');
+  await sleep(300);
+  await network.write(phone, { from: bob, name: 'Bob', text: 'a text' });
+  t.match(await port.message(), { text: 'a text' });
+  await network.write(phone, { from: ada, name: 'Ada', text: 'and more' });
+  await nothingOffered(one);
+  await send(bob, 'meanwhile');
+  t.equal(received(one).at(-1), 'a text');
+  t.equal(arriving(one).length, 1 + 3);
+  arrive();
+  t.match(await port.message(), { text: 'said of the film' });
+  t.match(await port.message(), { text: 'and more' });
+  await until('nothing to be kept', async () => arriving(one).length === 0 || undefined);
+  t.equal((await network.ratchets()).reused, 0);
+});
+
+t.test('files that come together are fetched side by side, of each contact one', async (t) => {
+  const one = await linked();
+  const { phone, port } = one;
+  const [ada = '', bob = '', cem = ''] = contacts;
+  const arrive = hang(port);
+  await network.writeAtOnce(phone, [
+    { from: ada, name: 'Ada', text: 'a film', media },
+    { from: ada, name: 'Ada', text: 'its second part', media },
     { from: bob, name: 'Bob', text: 'another film', media },
     { from: cem, name: 'Cem', text: 'a text' },
   ]);
-  const texts = ['a text', 'a film', 'said of the film', 'another film'];
-  for (const text of texts) t.match(await port.message(), { text });
+  await nothingOffered(one);
+  const first = ['a film', 'a text', 'another film'];
+  await until('the first of each', async () => received(one).length === 3 || undefined);
+  t.same(received(one).toSorted(), first);
   arrive();
+  await until('the last', async () => received(one).length === 4 || undefined);
+  t.equal(received(one).at(-1), 'its second part');
+});
+
+t.test('what arrives when a session closes arrives once in the next, in order', async (t) => {
+  const one = await linked();
+  const { phone, port, session, credentials, account, driver } = one;
+  const [ada = '', bob = ''] = contacts;
+  hang(port);
+  await network.write(phone, { from: ada, name: 'Ada', text: 'a film', media });
+  await port.message();
+  await network.write(phone, { from: ada, name: 'Ada', text: 'said of the film' });
+  await network.write(phone, { from: bob, name: 'Bob', text: 'a text' });
+  t.match(await port.message(), { text: 'a text' });
+  await nothingOffered(one);
+  session.close();
+  const later = new MemoryPort(port.log, credentials);
+  const next = driver.open(account, later);
+  t.teardown(async () => next.close());
+  await network.write(phone, { from: ada, name: 'Ada', text: 'written meanwhile' });
+  await next.resume();
+  for (const text of ['a film', 'said of the film', 'written meanwhile']) {
+    const message = await later.message();
+    t.match(message, { text, from: { phone: ada, name: 'Ada' } });
+    t.equal(message.media?.open === undefined, text !== 'a film');
+  }
+  await until('nothing to be kept', async () => arriving(one).length === 0 || undefined);
+  t.notOk(received(one).includes('said of the film'));
+  t.equal(later.events.filter(({ type }) => type === 'message').length, 3, 'each once');
+  t.equal((await network.ratchets()).reused, 0);
+});
+
+t.test('a film that cannot be kept holds up its writer until it is, then is told', async (t) => {
+  const one = await linked();
+  const { phone, port } = one;
+  const [ada = ''] = contacts;
+  let failures = 0;
+  port.onEmit = async (event) => {
+    if (event.type !== 'message' || event.media === null || failures > 0) return;
+    failures += 1;
+    throw new Error('it cannot be stored');
+  };
+  await network.write(phone, { from: ada, name: 'Ada', text: 'a film', media });
+  await network.write(phone, { from: ada, name: 'Ada', text: 'said of the film' });
+  await until('all', async () => received(one).length === 3 || undefined);
+  t.same(received(one), ['a film', 'a film', 'said of the film']);
+  await until('nothing to be kept', async () => arriving(one).length === 0 || undefined);
+});
+
+t.test('more films than are kept wait with the network, and none is lost', async (t) => {
+  const one = await linked();
+  const { phone, port } = one;
+  const [ada = '', bob = ''] = contacts;
+  const arrive = hang(port);
+  const films = Array.from({ length: 300 }, (_, number) => ({
+    ...{ from: ada, name: 'Ada', text: `film ${number}`, media },
+  }));
+  for (let first = 0; first < films.length; first += 30) {
+    await network.writeAtOnce(phone, films.slice(first, first + 30));
+  }
+  await network.write(phone, { from: bob, name: 'Bob', text: 'behind them' });
+  await until('as many as are kept', async () => arriving(one).length > 200 || undefined, 30_000);
+  await sleep(500);
+  t.ok(arriving(one).length <= 1 + 200 + 32);
+  t.ok((await network.waiting(phone)) !== 0);
+  arrive();
+  await until('all', async () => received(one).length === 301 || undefined, 60_000);
+  await nothingOffered(one);
+  const texts = received(one).filter((text) => text !== 'behind them');
+  t.same(
+    texts,
+    films.map(({ text }) => text),
+  );
 });
 
 t.test('a key that cannot be read for a moment is not taken for a missing one', async (t) => {

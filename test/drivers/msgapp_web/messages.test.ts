@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { ContactsEvent, DriverEvent, IdentityEvent } from '../../../core/contracts/driver.ts';
@@ -407,7 +409,7 @@ t.test('whoever the phone has not saved is no contact', async (t) => {
   );
 });
 
-/** The library asks the real network's media host for a history: here the fake one answers. */
+/** The library asks the real network's media host where it knows no other: here the fake one answers. */
 function leadToMediaHost(t: Test): void {
   const { fetch } = globalThis;
   const led: typeof fetch = (address, ...rest) =>
@@ -527,6 +529,52 @@ t.test('an erased contact is in no message that is waited for, others are', asyn
     if (!connected) await one.session.resume();
     t.match(await one.port.message(20_000), { text: `of ${ada}` });
     t.equal(messagesOf(one).length, 1);
+  }
+});
+
+t.test('an erased contact is in no message whose file arrives, others are', async (t) => {
+  leadToMediaHost(t);
+  for (const connected of [true, false]) {
+    let one: Opened & { phone: string } = await linked();
+    const stored: string[] = [];
+    const failures: unknown[] = [];
+    const keep = async (event: DriverEvent): Promise<void> => {
+      if (event.type !== 'message') return;
+      // As the gateway does: without the file where that fails for good, not at all where it comes again.
+      const fetching = (async () =>
+        buffer((await event.media?.open?.(patient())) ?? Readable.from([])))();
+      await fetching.catch((error: unknown) => {
+        failures.push(error);
+        throw error;
+      });
+      stored.push(event.text);
+    };
+    one.port.onEmit = keep;
+    const media = { kind: 'image', mimeType: 'image/png', bytes: 'AAAA' } as const;
+    for (const from of [ben, ada]) {
+      await network.refuseFiles([0]);
+      await network.write(one.phone, { from, name: 'One', text: `a film of ${from}`, media });
+      await network.write(one.phone, { from, name: 'One', text: `behind it, ${ben}@x` });
+    }
+    await allAcknowledged(one.phone);
+    const kept = () => namesWith(one, '').filter((name) => name.startsWith('arriving:'));
+    t.equal(kept().length, 4);
+    if (!connected) one = { ...(await bench.reopened(one)), phone: one.phone };
+    one.port.onEmit = keep;
+    await erase(one, ben);
+    t.same(namesWith(one, ben), [], connected ? 'connected' : 'without a connection');
+    t.equal(kept().length, 2);
+    if (connected) {
+      await until('the file to be given up', async () => failures.length > 0 || undefined);
+      t.match(failures, [{ code: 'media_unavailable', retryAfterMs: 0 }]);
+      one = { ...(await bench.reopened(one)), phone: one.phone };
+      one.port.onEmit = keep;
+    }
+    await one.session.resume();
+    await until('what the other has sent', async () => stored.length === 2 || undefined);
+    await bench.quiet();
+    t.same(stored, [`a film of ${ada}`, `behind it, ${ben}@x`]);
+    t.same(kept(), []);
   }
 });
 

@@ -25,6 +25,7 @@ const calls = [
   'lockNewContacts',
   'exhaustQuota',
   'refuseAddresses',
+  'refuseFiles',
   'wantTokens',
   'reinstall',
   'addDevice',
@@ -65,6 +66,8 @@ export interface NetworkPlaces {
   readonly rootPublicKey: string;
   /** Where it is played. */
   readonly control: string;
+  /** Where it keeps files: host and port. */
+  readonly media: string;
 }
 
 /** Serves the calls: `POST /NAME` with the arguments as a JSON list, answered with the result as JSON. */

@@ -8,5 +8,6 @@ const places: NetworkPlaces = {
   url: network.url,
   rootPublicKey: network.rootPublicKey,
   control: control.url,
+  media: network.mediaPlace,
 };
 console.log(JSON.stringify(places));

@@ -14,7 +14,7 @@ export class MediaHost {
   #server: Server | null = null;
   #port = 0;
   readonly #files = new Map<string, { readonly bytes: Buffer; readonly refusals: number[] }>();
-  /** With what the first downloads of the next file are refused. */
+  /** With what the first downloads of the next file are refused; 0: they are never answered. */
   readonly refusals: number[] = [];
 
   /** Host and port. */
@@ -40,6 +40,7 @@ export class MediaHost {
         if (request.method === 'GET') {
           const file = this.#files.get(request.url?.split('?')[0] ?? '');
           const refusal = file?.refusals.shift();
+          if (refusal === 0) return;
           if (refusal !== undefined) response.writeHead(refusal).end();
           else response.writeHead(file === undefined ? 404 : 200).end(file?.bytes);
           return;

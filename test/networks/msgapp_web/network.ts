@@ -326,7 +326,7 @@ export class FakeNetwork {
     return this.#board.media.place;
   }
 
-  /** The first downloads of the next file are answered with these statuses, one each. */
+  /** The first downloads of the next file are answered with these statuses, one each; with 0 never. */
   async refuseFiles(statuses: readonly number[]): Promise<void> {
     this.#board.media.refusals.push(...statuses);
   }

@@ -1,0 +1,191 @@
+import { DriverError } from '../../core/contracts/driver.ts';
+import { Arrival, addressesIn } from './arrival.ts';
+import { keptName } from './awaited.ts';
+import { errorText } from './error-text.ts';
+import type { IdentityParts } from './identities.ts';
+import type { WrittenMessage } from './inbound-message.ts';
+import type { Library, LibrarySocket } from './library.ts';
+import { inboundMedia } from './media-part.ts';
+
+/** What it is made of. */
+export interface ArrivingParts extends IdentityParts {
+  readonly library: Library;
+}
+
+/** The credential that lists the names of the others in the order of their messages, each of which keeps one. */
+const storedName = 'arriving';
+/** What the names of the others begin with. */
+export const arrivingPrefix = `${storedName}:`;
+/** Most messages that are kept before what comes waits with the network, give or take one group. */
+const most = 200;
+/** How many are told at once, of each contact one: the gateway has room for eight times as many messages. */
+const atOnce = 8;
+/** Pauses before a message that could not be told is tried again, in milliseconds; then at the next connection. */
+const retryPausesMs: readonly number[] = [1_000, 10_000, 60_000];
+
+/**
+ * Messages whose files are on their way, and what their writers sent behind them. They are kept with the credentials, in
+ * one write with the keys that decrypting them has changed, so that nothing else waits until the gateway has a file.
+ */
+export class Arriving {
+  readonly #parts: ArrivingParts;
+  readonly #socket: LibrarySocket;
+  /** By the names of their credentials, in the order in which they came. */
+  readonly #arrivals = new Map<string, Arrival>();
+  #roomMade: () => void = () => undefined;
+  #over = false;
+
+  constructor(parts: ArrivingParts, socket: LibrarySocket) {
+    this.#parts = parts;
+    this.#socket = socket;
+  }
+
+  /** Goes on with what an earlier connection has left. */
+  async start(): Promise<void> {
+    const { library, keys } = this.#parts;
+    const list = (await keys.writes.get([storedName])).get(storedName);
+    // Written by `#write`, and nobody else writes under these names.
+    const names = list === undefined ? [] : (JSON.parse(list) as string[]);
+    const stored = await keys.writes.get(names);
+    for (const name of names) {
+      const text = stored.get(name);
+      if (text !== undefined) this.#arrivals.set(name, Arrival.stored(library, text));
+    }
+    this.#next();
+  }
+
+  /** Nothing is told any more. */
+  close(): void {
+    this.#over = true;
+    this.#roomMade();
+  }
+
+  /** Resolves once there is room for a group of messages. */
+  async room(): Promise<void> {
+    while (!this.#over && this.#arrivals.size >= most) {
+      await new Promise<void>((resolve) => {
+        this.#roomMade = resolve;
+      });
+    }
+  }
+
+  has(id: string): boolean {
+    return this.#arrivals.has(nameOf(id));
+  }
+
+  /**
+   * Takes a message that has a file to be fetched, or comes behind one of its contact.
+   * @param writer the addresses that the network names the contact by
+   * @returns false: it can be told at once
+   */
+  take(written: WrittenMessage, writer: readonly string[]): boolean {
+    const { media, networkId } = written;
+    const { library } = this.#parts;
+    const hasFile = media !== null && inboundMedia(library, this.#socket, media).open !== undefined;
+    const addresses = addressesIn(written);
+    const isBehind = [...this.#arrivals.values()].some(
+      ({ state, from }) => state !== 'left' && from.some((one) => addresses.includes(one)),
+    );
+    if (!hasFile && !isBehind) return false;
+    this.#arrivals.set(nameOf(networkId), new Arrival(written, writer, 'fresh'));
+    return true;
+  }
+
+  /** Stores what was taken since the last time; to be durable before `begin`. */
+  keep(): void {
+    const { library } = this.#parts;
+    const fresh = this.#fresh().map(([name, one]) => [name, one.toText(library)] as const);
+    if (fresh.length > 0) this.#write(new Map(fresh));
+  }
+
+  /** Begins with what was taken: the network does not have it any more. */
+  begin(): void {
+    for (const [, arrival] of this.#fresh()) arrival.state = 'waiting';
+    this.#next();
+  }
+
+  /** Gives back what was taken: the network offers it again. */
+  giveBack(): void {
+    for (const [name] of this.#fresh()) this.#arrivals.delete(name);
+  }
+
+  /** Drops those whose credentials are being deleted, under way or not. */
+  forget(names: readonly string[]): void {
+    for (const name of names) {
+      this.#arrivals.get(name)?.forget();
+      this.#remove(name);
+    }
+    this.#next();
+  }
+
+  #fresh(): readonly (readonly [string, Arrival])[] {
+    return [...this.#arrivals].filter(([, { state }]) => state === 'fresh');
+  }
+
+  /** Tells those whose turn it is. */
+  #next(): void {
+    if (this.#over) return;
+    if (this.#arrivals.size < most) this.#roomMade();
+    const told = [...this.#arrivals.values()].filter(({ state }) => state === 'told');
+    let room = atOnce - told.length;
+    const busy = new Set<string>();
+    for (const [name, arrival] of this.#arrivals) {
+      if (arrival.state === 'left') continue;
+      const { from } = arrival;
+      const isFirst = !from.some((address) => busy.has(address));
+      if (isFirst && arrival.state === 'waiting' && room > 0) {
+        room -= 1;
+        void this.#tell(name, arrival);
+      }
+      for (const address of from) busy.add(address);
+    }
+  }
+
+  async #tell(name: string, arrival: Arrival): Promise<void> {
+    const { library, emit } = this.#parts;
+    arrival.state = 'told';
+    try {
+      await emit(arrival.eventOf(library, this.#socket));
+      if (!this.#over) this.#remove(name);
+    } catch (error) {
+      if (!this.#over && !arrival.isForgotten) this.#failed(arrival, error);
+    }
+    this.#next();
+  }
+
+  #failed(arrival: Arrival, error: unknown): void {
+    const { log, accountId } = this.#parts;
+    log.warn(
+      { accountId, error: errorText(error) },
+      'a message could not be kept: it is tried again',
+    );
+    arrival.state = 'paused';
+    // The connection that is to bring its file has ended.
+    if (error instanceof DriverError) return;
+    const pauseMs = retryPausesMs[arrival.failures];
+    arrival.failures += 1;
+    if (pauseMs === undefined) {
+      arrival.state = 'left';
+      return;
+    }
+    const again = (): void => {
+      arrival.state = 'waiting';
+      this.#next();
+    };
+    setTimeout(again, pauseMs).unref();
+  }
+
+  #remove(name: string): void {
+    if (this.#arrivals.delete(name)) this.#write(new Map([[name, null]]));
+  }
+
+  #write(values: ReadonlyMap<string, string | null>): void {
+    const names = [...this.#arrivals.keys()];
+    const list = names.length === 0 ? null : JSON.stringify(names);
+    this.#parts.keys.writes.set(new Map([...values, [storedName, list]]));
+  }
+}
+
+function nameOf(id: string): string {
+  return keptName(arrivingPrefix, id);
+}
