@@ -62,7 +62,7 @@ export class Arriving {
 
   /** Resolves once there is room for a group of messages. */
   async room(): Promise<void> {
-    while (!this.#over && this.#arrivals.size >= most) {
+    while (!this.#over && this.#due >= most) {
       await new Promise<void>((resolve) => {
         this.#roomMade = resolve;
       });
@@ -118,6 +118,11 @@ export class Arriving {
     this.#next();
   }
 
+  /** How many are still tried in this connection. */
+  get #due(): number {
+    return [...this.#arrivals.values()].filter(({ state }) => state !== 'left').length;
+  }
+
   #fresh(): readonly (readonly [string, Arrival])[] {
     return [...this.#arrivals].filter(([, { state }]) => state === 'fresh');
   }
@@ -125,7 +130,7 @@ export class Arriving {
   /** Tells those whose turn it is. */
   #next(): void {
     if (this.#over) return;
-    if (this.#arrivals.size < most) this.#roomMade();
+    if (this.#due < most) this.#roomMade();
     const told = [...this.#arrivals.values()].filter(({ state }) => state === 'told');
     let room = atOnce - told.length;
     const busy = new Set<string>();
