@@ -10,7 +10,7 @@ export interface Addresses {
 }
 
 /** The addresses of a gateway that listens on `port`, which is not the configured one when that is 0. */
-export function addressesOf(config: GatewayConfig, port: number): Addresses {
+export function gatewayAddresses(config: GatewayConfig, port: number): Addresses {
   const origin = config.public_url ?? `http://${hostOf(config.host)}:${port}`;
   const root = origin.replace(/\/+$/, '');
   return {

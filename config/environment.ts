@@ -27,7 +27,9 @@ eachField((path, schema) => {
  * `GATEWAY_PLANS__FREE__SENDS_CAP`) and a field's own variable last. An empty variable counts as absent.
  * @throws ConfigError for a `GATEWAY_` variable that names no field
  */
-export function settingsOf(env: Readonly<Record<string, string | undefined>>): readonly Setting[] {
+export function environmentSettings(
+  env: Readonly<Record<string, string | undefined>>,
+): readonly Setting[] {
   const generic: Setting[] = [];
   const named: Setting[] = [];
   for (const [variable, text] of Object.entries(env)) {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { refuseWrongBroker } from './broker-address.ts';
-import { noSuchField, settingsOf } from './environment.ts';
+import { environmentSettings, noSuchField } from './environment.ts';
 import { ConfigError } from './error.ts';
 import { type FieldPath, type FieldSchema, isGroup, memberSchema, rootSchema } from './fields.ts';
 import type { GatewayConfig } from './schema.ts';
@@ -25,7 +25,7 @@ export function loadConfig({ env, file }: ConfigSources): GatewayConfig {
   if (file !== null) {
     put(tree, [], parseFile(file), file.name, origins);
   }
-  for (const { variable, path, value } of settingsOf(env)) {
+  for (const { variable, path, value } of environmentSettings(env)) {
     put(tree, path, value, variable, origins);
   }
   deriveDefaults(tree);

@@ -113,7 +113,7 @@ export function endWith<Result>(
 }
 
 /** Runs code with a span as the active one, for the spans of libraries and packages from outside. */
-export function within<Result>(span: Span | null, run: () => Result): Result {
+export function withinSpan<Result>(span: Span | null, run: () => Result): Result {
   if (span === null) return run();
   return context.with(trace.setSpan(context.active(), span), run);
 }

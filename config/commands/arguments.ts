@@ -10,7 +10,7 @@ type Parsed<Known extends Options> = ReturnType<
 >;
 
 /** Reads options and exactly as many other words as are named. @throws UsageError */
-export function read<const Known extends Options>(
+export function readOptions<const Known extends Options>(
   args: string[],
   options: Known,
   ...names: string[]
@@ -39,7 +39,7 @@ export function given(option: string, value: string | undefined): string {
 }
 
 /** An option that is a number from 1 on. @throws UsageError */
-export function count(option: string, value: string, most: number): number {
+export function countOption(option: string, value: string, most: number): number {
   const number = Number(value);
   if (/^\d+$/.test(value) && number >= 1 && number <= most) return number;
   throw new UsageError(`--${option} must be a number from 1 to ${most}, not "${value}".`);

@@ -1,5 +1,5 @@
 import { scopes } from '../../core/scopes.ts';
-import { count, given, type Options, oneOf, read } from './arguments.ts';
+import { countOption, given, type Options, oneOf, readOptions } from './arguments.ts';
 import type { ApiAccess, Command } from './command.ts';
 import { triggers } from './trigger.ts';
 import { UsageError } from './usage.ts';
@@ -32,20 +32,20 @@ export function parseCommand(
     case 'help':
     case 'settings':
     case 'version':
-      read(rest, {});
+      readOptions(rest, {});
       return { name };
     case 'doctor':
     case 'migrate':
     case 'tenants list':
     case 'secrets reseal':
-      return { name, json: read(rest, json).values.json ?? false };
+      return { name, json: readOptions(rest, json).values.json ?? false };
     case 'listen': {
       const own = {
         forward: { type: 'string' },
         types: { type: 'string' },
         secret: { type: 'string' },
       } as const;
-      const { values } = read(rest, { ...own, ...api });
+      const { values } = readOptions(rest, { ...own, ...api });
       const forward = given('forward', values.forward);
       if (!URL.canParse(forward))
         throw new UsageError(`--forward must be a URL, not "${forward}".`);
@@ -60,7 +60,7 @@ export function parseCommand(
         phone: { type: 'string' },
         channel: { type: 'string' },
       } as const;
-      const { values, positionals } = read(rest, { ...own, ...api, ...json }, 'EVENT');
+      const { values, positionals } = readOptions(rest, { ...own, ...api, ...json }, 'EVENT');
       const { text = 'Hello!', contact = '+12025550199', phone = '+12025550111' } = values;
       const event = oneOf('EVENT', positionals[0] ?? '', triggers);
       const { channel = 'msgapp_web' } = values;
@@ -68,9 +68,14 @@ export function parseCommand(
       return { name, json: values.json ?? false, options };
     }
     case 'audit': {
-      const { values } = read(rest, { limit: { type: 'string' }, ...tenant });
+      const { values } = readOptions(rest, { limit: { type: 'string' }, ...tenant });
       const { tenant: tenantId = null, limit = '50' } = values;
-      return { name, tenantId, limit: count('limit', limit, 1_000), json: values.json ?? false };
+      return {
+        name,
+        tenantId,
+        limit: countOption('limit', limit, 1_000),
+        json: values.json ?? false,
+      };
     }
     case 'tenants create':
       return tenantsCreate(rest);
@@ -78,11 +83,11 @@ export function parseCommand(
       return tenantsUpdate(rest);
     case 'backup':
     case 'restore': {
-      const { values, positionals } = read(rest, json, 'FILE');
+      const { values, positionals } = readOptions(rest, json, 'FILE');
       return { name, file: positionals[0] ?? '', json: values.json ?? false };
     }
     case 'tenants delete': {
-      const { values, positionals } = read(
+      const { values, positionals } = readOptions(
         rest,
         { yes: { type: 'boolean' }, ...json },
         'TENANT_ID',
@@ -93,11 +98,11 @@ export function parseCommand(
     case 'keys create':
       return keysCreate(rest);
     case 'keys list': {
-      const { values } = read(rest, tenant);
+      const { values } = readOptions(rest, tenant);
       return { name, tenantId: given('tenant', values.tenant), json: values.json ?? false };
     }
     case 'keys revoke': {
-      const { values, positionals } = read(rest, json, 'KEY_ID');
+      const { values, positionals } = readOptions(rest, json, 'KEY_ID');
       return { name, keyId: positionals[0] ?? '', json: values.json ?? false };
     }
     default:
@@ -122,7 +127,7 @@ function keysCreate(args: string[]): Command {
     ...{ ...tenant, name: text, scopes: text, accounts: text, expires: text },
     'confirm-sends': flag,
   };
-  const { values } = read(args, options);
+  const { values } = readOptions(args, options);
   const { name = null, accounts = null, expires = null } = values;
   const expiresAt = expires === null ? null : Date.parse(expires);
   if (Number.isNaN(expiresAt)) {
@@ -145,7 +150,7 @@ function keysCreate(args: string[]): Command {
 }
 
 function tenantsCreate(args: string[]): Command {
-  const { values } = read(args, {
+  const { values } = readOptions(args, {
     name: { type: 'string' },
     mode: { type: 'string' },
     plan: { type: 'string' },
@@ -166,7 +171,7 @@ function tenantsCreate(args: string[]): Command {
 
 function tenantsUpdate(args: string[]): Command {
   const list = { type: 'string', multiple: true } as const;
-  const { values, positionals } = read(
+  const { values, positionals } = readOptions(
     args,
     { plan: { type: 'string' }, status: { type: 'string' }, enable: list, disable: list, ...json },
     'TENANT_ID',

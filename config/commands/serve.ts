@@ -2,7 +2,7 @@ import { driverAtWork } from '../../core/driver-context.ts';
 import { createGateway, type Gateway, type GatewayParts } from '../../core/kernel.ts';
 import { createLog, type GatewayLog } from '../../core/log.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
-import { addressesOf } from '../addresses.ts';
+import { gatewayAddresses } from '../addresses.ts';
 import { composeGateway } from '../compose.ts';
 import { refuseUnservable } from '../load.ts';
 import { readConfig } from '../read.ts';
@@ -37,7 +37,7 @@ export async function serve(
   log.info(isUsual ? {} : { config: differences }, 'the gateway starts');
   const gateway = await start(config, log, compose);
   if (gateway === null) return 1;
-  const addresses = addressesOf(config, listeningPort(gateway, config));
+  const addresses = gatewayAddresses(config, listeningPort(gateway, config));
   const keys = gateway.cradle.firstKeys;
   // In a log of JSON lines the text stands for the keys only, which no line may have.
   if (forPerson || keys.live !== null || keys.test !== null) {

@@ -2,18 +2,24 @@ import { Readable } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
 import type { Transferable } from 'node:worker_threads';
 import { notConnected } from '../../core/contracts/driver-error.ts';
-import { type Answer, type Call, type Message, receivedError, sentError } from './messages.ts';
+import {
+  type Call,
+  receivedError,
+  sentError,
+  type ThreadAnswer,
+  type ThreadMessage,
+} from './messages.ts';
 
 /** Nobody answers any more: the other thread is gone. */
 export class CallsEnded extends Error {}
 
 /** What the other thread can call, by name; a call with a signal has it as its last argument. */
-export type Target = Readonly<Record<string, (...args: never[]) => unknown>>;
+export type CallTarget = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 /** The end of a channel between two threads. */
 interface Port {
-  postMessage(message: Message, transfer?: readonly Transferable[]): void;
-  on(event: 'message', take: (message: Message) => void): unknown;
+  postMessage(message: ThreadMessage, transfer?: readonly Transferable[]): void;
+  on(event: 'message', take: (message: ThreadMessage) => void): unknown;
 }
 
 /** A call that waits for its answer. */
@@ -28,8 +34,8 @@ interface Asked {
  */
 export class ThreadCalls {
   readonly #port: Port;
-  readonly #answerNow: (answer: Answer) => void;
-  readonly #targets = new Map<string, Target>();
+  readonly #answerNow: (answer: ThreadAnswer) => void;
+  readonly #targets = new Map<string, CallTarget>();
   readonly #asked = new Map<number, Asked>();
   readonly #running = new Map<number, AbortController>();
   /** Those whose other end is in the other thread. */
@@ -38,14 +44,14 @@ export class ThreadCalls {
   #ended: CallsEnded | null = null;
 
   /** @param answerNow brings the answer to a call with `now` */
-  constructor(port: Port, answerNow: (answer: Answer) => void = () => undefined) {
+  constructor(port: Port, answerNow: (answer: ThreadAnswer) => void = () => undefined) {
     this.#port = port;
     this.#answerNow = answerNow;
     port.on('message', (message) => this.#take(message));
   }
 
   /** Lets the other thread call this, under a name. */
-  serve(name: string, target: Target): void {
+  serve(name: string, target: CallTarget): void {
     this.#targets.set(name, target);
   }
 
@@ -59,7 +65,7 @@ export class ThreadCalls {
   }
 
   /** Serves a target until it is withdrawn; answers its name. */
-  lendAll(target: Target): string {
+  lendAll(target: CallTarget): string {
     this.#last += 1;
     const name = `lent ${this.#last}`;
     this.serve(name, target);
@@ -106,7 +112,7 @@ export class ThreadCalls {
     this.#targets.clear();
   }
 
-  #take(message: Message): void {
+  #take(message: ThreadMessage): void {
     if ('aborts' in message) this.#running.get(message.aborts)?.abort();
     else if ('to' in message) void this.#run(message);
     else {
@@ -147,7 +153,7 @@ export class ThreadCalls {
     return apply(method, [...args, running.signal]);
   }
 
-  #answer({ id, now }: Call, answer: Answer): void {
+  #answer({ id, now }: Call, answer: ThreadAnswer): void {
     if (now) this.#answerNow(answer);
     else if (answer.value instanceof Readable) {
       const stream = Readable.toWeb(this.#shared(answer.value));
@@ -157,6 +163,6 @@ export class ThreadCalls {
 }
 
 /** Calls a method with arguments that fit: both threads run the same version of the gateway. */
-function apply(method: Target[string], args: readonly unknown[]): unknown {
+function apply(method: CallTarget[string], args: readonly unknown[]): unknown {
   return (method as (...args: readonly unknown[]) => unknown)(...args);
 }

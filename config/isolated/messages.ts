@@ -14,14 +14,14 @@ export interface Call {
 }
 
 /** An answer on its way back. */
-export interface Answer {
+export interface ThreadAnswer {
   readonly answers: number;
   readonly value?: unknown;
   readonly error?: SentError;
 }
 
 /** Whatever crosses between two threads. */
-export type Message = Call | Answer | { readonly aborts: number };
+export type ThreadMessage = Call | ThreadAnswer | { readonly aborts: number };
 
 /** An error on its way to another thread: a structured clone would lose its class and its code. */
 export interface SentError {

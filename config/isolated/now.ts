@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import { type Answer, type Call, receivedError } from './messages.ts';
+import { type Call, receivedError, type ThreadAnswer } from './messages.ts';
 
 /** How long the gateway stops all its work for an answer, milliseconds: to a question, and to what ends the thread without one. */
 const askMs = 100;
@@ -13,7 +13,7 @@ export interface NowAnswers {
 }
 
 /** A thread did not answer in time. */
-export class NoAnswer extends Error {}
+export class NoAnswerInTime extends Error {}
 
 /** Calls to another thread that are answered before anything else happens in this one. */
 export class CallsNow {
@@ -32,11 +32,11 @@ export class CallsNow {
 
   /** @throws NoAnswer after 100 ms, and at once while the thread is late; or what the other thread threw */
   ask(post: (call: Call) => void, to: string, name: string, args: readonly unknown[]): unknown {
-    if (this.isLate) throw new NoAnswer(`the driver is late, and was not asked for ${name}`);
+    if (this.isLate) throw new NoAnswerInTime(`the driver is late, and was not asked for ${name}`);
     try {
       return this.#wait(askMs, post, to, name, args);
     } catch (error) {
-      this.isLate ||= error instanceof NoAnswer;
+      this.isLate ||= error instanceof NoAnswerInTime;
       throw error;
     }
   }
@@ -61,7 +61,8 @@ export class CallsNow {
       const last = Atomics.load(this.answers.last, 0);
       if (last === id) return this.#take(id);
       const leftMs = until - performance.now();
-      if (leftMs <= 0) throw new NoAnswer(`the driver gave no answer to ${name} in ${waitMs} ms`);
+      if (leftMs <= 0)
+        throw new NoAnswerInTime(`the driver gave no answer to ${name} in ${waitMs} ms`);
       Atomics.wait(this.answers.last, 0, last, leftMs);
     }
   }
@@ -73,7 +74,7 @@ export class CallsNow {
   #take(id: number): unknown {
     for (;;) {
       // `answerNow` alone writes there; what came too late comes first.
-      const answer = receiveMessageOnPort(this.#port)?.message as Answer;
+      const answer = receiveMessageOnPort(this.#port)?.message as ThreadAnswer;
       if (answer.answers !== id) continue;
       if (answer.error !== undefined) throw receivedError(answer.error);
       return answer.value;
@@ -82,7 +83,7 @@ export class CallsNow {
 }
 
 /** Answers such a call, in the thread that was asked. @throws DataCloneError for what is no plain data */
-export function answerNow({ last, port }: NowAnswers, answer: Answer): void {
+export function answerNow({ last, port }: NowAnswers, answer: ThreadAnswer): void {
   port.postMessage(answer);
   Atomics.store(last, 0, answer.answers);
   Atomics.notify(last, 0);

@@ -7,11 +7,11 @@ import type {
   Port,
 } from '../../core/contracts/driver.ts';
 import { notConnected } from '../../core/contracts/driver-error.ts';
-import { CallsEnded, type Target, type ThreadCalls } from './calls.ts';
+import { CallsEnded, type CallTarget, type ThreadCalls } from './calls.ts';
 import { withMedia } from './media.ts';
 
 /** A file that is lent to the thread; `lent` opens its bytes. */
-export interface LentFile extends Omit<MediaFile, 'stream'> {
+export interface ThreadFile extends Omit<MediaFile, 'stream'> {
   readonly lent: string;
 }
 
@@ -30,7 +30,7 @@ export function servedPort(
   port: Port,
   calls: ThreadCalls,
   sending: ReadonlyMap<string, Sending>,
-): Target {
+): CallTarget {
   const { credentials, log } = port;
   const opened = (media: { readonly lent?: string }) => {
     const { lent, ...facts } = media;
@@ -52,7 +52,7 @@ export function servedPort(
       const lent = calls.lend(() => file.stream());
       if (send !== undefined) send.lent.push(lent);
       else signal.addEventListener('abort', () => calls.withdraw(lent), { once: true });
-      return { kind, mimeType, fileName, size, lent } satisfies LentFile;
+      return { kind, mimeType, fileName, size, lent } satisfies ThreadFile;
     },
     leftOut: (kind: LeftOutKind) => port.leftOut(kind),
     log: (level: keyof DriverLog, facts: object, message: string) => log[level](facts, message),

@@ -8,7 +8,7 @@ import {
 } from '../../core/contracts/driver.ts';
 import { notConnected } from '../../core/contracts/driver-error.ts';
 import { CallsEnded } from './calls.ts';
-import { NoAnswer } from './now.ts';
+import { NoAnswerInTime } from './now.ts';
 import { type Sending, servedPort } from './served-port.ts';
 import type { DriverThread } from './thread.ts';
 
@@ -101,7 +101,7 @@ export class IsolatedSession implements Session {
     try {
       thread.insistNow(this.#name, name, args);
     } catch (error) {
-      if (!(error instanceof NoAnswer)) throw error;
+      if (!(error instanceof NoAnswerInTime)) throw error;
       thread.cut();
     }
   }

@@ -11,7 +11,7 @@ import { asDriver, type DriverPlace } from '../../core/driver-context.ts';
 import { refuseNoSession } from '../driver-shape.ts';
 import type { ThreadCalls } from './calls.ts';
 import { withMedia } from './media.ts';
-import type { LentFile } from './served-port.ts';
+import type { ThreadFile } from './served-port.ts';
 import { threadLog } from './worker-log.ts';
 
 /**
@@ -88,7 +88,7 @@ function portTo(
     sentMessage: (reference) => ask('sentMessage', [reference]),
     async fetchMedia(media, signal) {
       const reference = references.get(media) ?? '';
-      const { lent, ...file } = await ask<LentFile>('fetchMedia', [media, reference], signal);
+      const { lent, ...file } = await ask<ThreadFile>('fetchMedia', [media, reference], signal);
       return {
         ...file,
         stream: () => Readable.from(bytes(calls, lent), { objectMode: false }),

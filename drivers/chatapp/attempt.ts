@@ -12,7 +12,7 @@ import type { Memory } from './memory.ts';
 import type { ChatappOptions } from './options.ts';
 import type { SessionStorage } from './storage/session-storage.ts';
 import type { Timing } from './timing.ts';
-import { stateOf } from './updates/difference.ts';
+import { networkPosition } from './updates/difference.ts';
 
 /** What all sessions of a driver share. */
 export interface Shared {
@@ -102,7 +102,7 @@ export class ChatappAttempt {
   /** Stores the link of this user with the position from which its updates count. */
   async storeLink({ id }: tl.TypeUser): Promise<void> {
     const { memory, storage } = this.#parts;
-    memory.progress.begin(id, await stateOf(this.#client));
+    memory.progress.begin(id, await networkPosition(this.#client));
     memory.progress.note();
     storage.begin();
     await memory.buffer.write();

@@ -110,10 +110,10 @@ export class AccountKeys implements SignalKeyStore {
     type: Type,
     ids: string[],
   ): Promise<{ [id: string]: SignalDataTypeMap[Type] }> {
-    const values = await this.writes.get(ids.map((id) => nameOf(type, id)));
+    const values = await this.writes.get(ids.map((id) => keyName(type, id)));
     const found: { [id: string]: SignalDataTypeMap[Type] } = {};
     for (const id of ids) {
-      const text = values.get(nameOf(type, id));
+      const text = values.get(keyName(type, id));
       if (text !== undefined) found[id] = this.#revive(type, text);
     }
     return found;
@@ -132,7 +132,7 @@ export class AccountKeys implements SignalKeyStore {
       for (const [id, value] of Object.entries(entries ?? {})) {
         if (type === 'tctoken' && id === tokenIndex) continue;
         const absent = value === null || value === undefined;
-        values.set(nameOf(type, id), absent ? null : this.#textOf(type, value));
+        values.set(keyName(type, id), absent ? null : this.#textOf(type, value));
       }
     }
     this.writes.set(values);
@@ -196,6 +196,6 @@ export class AccountKeys implements SignalKeyStore {
 }
 
 /** The name of a key, whose type and id are the library's. Pure. */
-export function nameOf(type: string, id: string): string {
+export function keyName(type: string, id: string): string {
   return `key:${type}:${id}`;
 }

@@ -1,9 +1,9 @@
 import { DriverError } from '../../core/contracts/driver.ts';
-import { Arrival, addressesIn } from './arrival.ts';
+import { ArrivingMessage, addressesIn } from './arriving-message.ts';
 import { keptName } from './awaited.ts';
 import { errorText } from './error-text.ts';
 import type { IdentityParts } from './identities.ts';
-import type { WrittenMessage } from './inbound-message.ts';
+import type { ContactMessage } from './inbound-message.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { inboundMedia } from './media-part.ts';
 
@@ -31,7 +31,7 @@ export class Arriving {
   readonly #parts: ArrivingParts;
   readonly #socket: LibrarySocket;
   /** By the names of their credentials, in the order in which they came. */
-  readonly #arrivals = new Map<string, Arrival>();
+  readonly #arrivals = new Map<string, ArrivingMessage>();
   #roomMade: () => void = () => undefined;
   #over = false;
 
@@ -49,7 +49,7 @@ export class Arriving {
     const stored = await keys.writes.get(names);
     for (const name of names) {
       const text = stored.get(name);
-      if (text !== undefined) this.#arrivals.set(name, Arrival.stored(library, text));
+      if (text !== undefined) this.#arrivals.set(name, ArrivingMessage.stored(library, text));
     }
     this.#next();
   }
@@ -78,7 +78,7 @@ export class Arriving {
    * @param writer the addresses that the network names the contact by
    * @returns false: it can be told at once
    */
-  take(written: WrittenMessage, writer: readonly string[]): boolean {
+  take(written: ContactMessage, writer: readonly string[]): boolean {
     const { media, networkId } = written;
     const { library } = this.#parts;
     const hasFile = media !== null && inboundMedia(library, this.#socket, media).open !== undefined;
@@ -87,7 +87,7 @@ export class Arriving {
       ({ state, from }) => state !== 'left' && from.some((one) => addresses.includes(one)),
     );
     if (!hasFile && !isBehind) return false;
-    this.#arrivals.set(nameOf(networkId), new Arrival(written, writer, 'fresh'));
+    this.#arrivals.set(nameOf(networkId), new ArrivingMessage(written, writer, 'fresh'));
     return true;
   }
 
@@ -123,7 +123,7 @@ export class Arriving {
     return [...this.#arrivals.values()].filter(({ state }) => state !== 'left').length;
   }
 
-  #fresh(): readonly (readonly [string, Arrival])[] {
+  #fresh(): readonly (readonly [string, ArrivingMessage])[] {
     return [...this.#arrivals].filter(([, { state }]) => state === 'fresh');
   }
 
@@ -146,7 +146,7 @@ export class Arriving {
     }
   }
 
-  async #tell(name: string, arrival: Arrival): Promise<void> {
+  async #tell(name: string, arrival: ArrivingMessage): Promise<void> {
     const { library, emit } = this.#parts;
     arrival.state = 'told';
     try {
@@ -158,7 +158,7 @@ export class Arriving {
     this.#next();
   }
 
-  #failed(arrival: Arrival, error: unknown): void {
+  #failed(arrival: ArrivingMessage, error: unknown): void {
     const { log, accountId } = this.#parts;
     log.warn(
       { accountId, error: errorText(error) },

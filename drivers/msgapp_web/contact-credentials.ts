@@ -1,5 +1,5 @@
 import type { ContactAddress, StoredCredentials } from '../../core/contracts/driver.ts';
-import { nameOf } from './account-keys.ts';
+import { keyName } from './account-keys.ts';
 import { phoneOfAddress, userOf } from './addresses.ts';
 import { arrivingPrefix } from './arriving.ts';
 import { awaitedPrefix } from './awaited.ts';
@@ -34,7 +34,7 @@ export async function credentialsOf(
 ): Promise<readonly string[]> {
   const users = await usersOf(contact, stored);
   const exact = users.flatMap(exactNames);
-  const groupKeys = nameOf('sender-key', '');
+  const groupKeys = keyName('sender-key', '');
   const prefixes = [...users.flatMap(prefixesOf), groupKeys];
   const [values, begun] = await Promise.all([stored.get(exact), stored.names(prefixes)]);
   const authors = users.flatMap((user) => domainsOf(user).map((name) => `::${name}::`));
@@ -105,15 +105,15 @@ function userAt(address: string | null, isHidden: boolean): readonly User[] {
 }
 
 function exactNames(user: User): readonly string[] {
-  return [nameOf('device-list', user.digits), pairName(user), bookName(user)];
+  return [keyName('device-list', user.digits), pairName(user), bookName(user)];
 }
 
 function prefixesOf(user: User): readonly string[] {
   const { digits } = user;
   const devices = deviceTypes.flatMap((type) =>
-    domainsOf(user).map((name) => nameOf(type, `${name}.`)),
+    domainsOf(user).map((name) => keyName(type, `${name}.`)),
   );
-  return [...devices, ...['@', ':'].map((end) => nameOf('tctoken', `${digits}${end}`))];
+  return [...devices, ...['@', ':'].map((end) => keyName('tctoken', `${digits}${end}`))];
 }
 
 /** The digits as the address of a key begins. */
@@ -122,7 +122,7 @@ function domainsOf({ digits, isHidden }: User): readonly string[] {
 }
 
 function pairName({ digits, isHidden }: User): string {
-  return nameOf('lid-mapping', isHidden ? `${digits}_reverse` : digits);
+  return keyName('lid-mapping', isHidden ? `${digits}_reverse` : digits);
 }
 
 function bookName(user: User): string {

@@ -2,7 +2,7 @@ import type { DriverEvent } from '../../core/contracts/driver.ts';
 import type { LastEnding } from './close-codes.ts';
 
 /** The state event for the end of a connection. Pure; called by the session. */
-export function eventOf(ending: LastEnding): DriverEvent {
+export function endingEventOf(ending: LastEnding): DriverEvent {
   if (ending.type === 'expired') return { type: 'step', step: { type: 'expired' } };
   const { detail } = ending;
   switch (ending.type) {

@@ -11,7 +11,7 @@ import type { Library, LibrarySocket } from './library.ts';
 import { inboundMedia, type MediaPart, timeOf } from './media-part.ts';
 
 /** What a contact wrote. */
-export interface WrittenMessage {
+export interface ContactMessage {
   readonly networkId: string;
   readonly from: DriverContact;
   /** Milliseconds since the epoch. */
@@ -22,7 +22,7 @@ export interface WrittenMessage {
 
 /** What a contact's message is to the gateway. */
 export type InboundMessage =
-  | { readonly type: 'message'; readonly written: WrittenMessage }
+  | { readonly type: 'message'; readonly written: ContactMessage }
   | { readonly type: 'left_out'; readonly kind: LeftOutKind };
 
 /** The two addresses of the writer; either may be missing. */
@@ -56,10 +56,10 @@ export function inboundMessageOf(
 }
 
 /** The same, as the gateway wants it. */
-export function eventOf(
+export function messageEventOf(
   library: Library,
   socket: LibrarySocket,
-  { networkId, from, at, ...content }: WrittenMessage,
+  { networkId, from, at, ...content }: ContactMessage,
 ): MessageEvent {
   return { type: 'message', networkId, from, at, ...partsOf(library, socket, content) };
 }
@@ -86,7 +86,7 @@ function contentIn({ message, messageStubType }: WAMessage): Content | null {
 function partsOf(
   library: Library,
   socket: LibrarySocket,
-  { text, media }: Pick<WrittenMessage, 'text' | 'media'>,
+  { text, media }: Pick<ContactMessage, 'text' | 'media'>,
 ): Pick<MessageEvent, 'text' | 'media'> {
   return { text, media: media === null ? null : inboundMedia(library, socket, media) };
 }

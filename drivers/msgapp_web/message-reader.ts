@@ -13,7 +13,7 @@ import type { ContactBook } from './contact-book.ts';
 import { errorText } from './error-text.ts';
 import type { Identities } from './identities.ts';
 import { importedEvents } from './imports.ts';
-import { eventOf, inboundMessageOf, writerAddresses } from './inbound-message.ts';
+import { inboundMessageOf, messageEventOf, writerAddresses } from './inbound-message.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { libraryLog } from './library-log.ts';
 import { type Resent, resentIn } from './resent.ts';
@@ -135,7 +135,7 @@ export class MessageReader {
       const { written } = inbox;
       const addresses = writer.filter((address) => address !== undefined);
       const isTaken = this.#arriving.take(written, addresses);
-      if (!isTaken) yield eventOf(library, this.#socket, written);
+      if (!isTaken) yield messageEventOf(library, this.#socket, written);
       this.#identities.note(from);
     }
     this.#awaited.received(id ?? '');

@@ -45,7 +45,7 @@ export async function storedLink(
 }
 
 /** Why a session could not begin. Pure. */
-export function failureOf(error: unknown): LastEnding {
+export function failedStart(error: unknown): LastEnding {
   return error instanceof Misconfigured
     ? lost(`The options of msgapp_web cannot be used: ${error.message}.`, 'misconfigured')
     : lost('The library or the stored session could not be loaded.', 'driver_failed');

@@ -13,11 +13,11 @@ import { notConnected } from '../../core/contracts/driver-error.ts';
 import { ConnectAttempt } from './attempt.ts';
 import type { LastEnding } from './close-codes.ts';
 import type { FrameWork } from './connection.ts';
-import { eventOf } from './ending-event.ts';
+import { endingEventOf } from './ending-event.ts';
 import { errorText } from './error-text.ts';
 import type { Library } from './library.ts';
 import type { MsgappWebOptions } from './options.ts';
-import { failureOf, libraryFor, newLink, type Prepared, storedLink } from './preparation.ts';
+import { failedStart, libraryFor, newLink, type Prepared, storedLink } from './preparation.ts';
 
 /** How long leaving the network may take, in milliseconds: less than the gateway waits for the outcome. */
 const logOutTimeoutMs = 2_500;
@@ -130,7 +130,7 @@ export class MsgappWebSession implements Session {
     } catch (error) {
       if (superseded()) return;
       this.#warn(error, 'a session could not begin');
-      await this.#ended(failureOf(error), quiet);
+      await this.#ended(failedStart(error), quiet);
     }
   }
 
@@ -169,7 +169,7 @@ export class MsgappWebSession implements Session {
     if (ending.type === 'refused') await this.#port.credentials.clear().catch(() => undefined);
     const unchanged = quiet && (ending.type === 'lost' || ending.type === 'restricted');
     if (unchanged || ending.type === 'restricted') this.#lookLater();
-    if (!unchanged) await this.#tell(eventOf(ending));
+    if (!unchanged) await this.#tell(endingEventOf(ending));
   }
 
   /** The network does not say when a restriction of the whole account ends: only a login shows it. */

@@ -1,5 +1,5 @@
 import type { AccountState } from './contract.ts';
-import { isRefusal } from './reasons.ts';
+import { isRefusedLogin } from './reasons.ts';
 
 /** What an account is before its first connect. */
 export const unconnected: AccountState = {
@@ -23,7 +23,7 @@ export function isPairing(state: AccountState): boolean {
 
 /** The last login was refused: by the network, or after too many wrong values. */
 export function isRefused(state: AccountState): boolean {
-  return state.status === 'disconnected' && isRefusal(state.reason);
+  return state.status === 'disconnected' && isRefusedLogin(state.reason);
 }
 
 /** Its driver has stalled the whole process: the account is tried again later. */

@@ -2,7 +2,7 @@ import type { Accounts } from '../../core/contracts/accounts.ts';
 import type { Plans } from '../tenants/contract.ts';
 import { ChannelDirectory } from './channel-access.ts';
 import { Connections } from './connections.ts';
-import { forgetContact } from './contact-credentials.ts';
+import { forgetContactCredentials } from './contact-credentials.ts';
 import type { SessionListener, Sessions } from './contract.ts';
 import { connectLane } from './lanes/connect.ts';
 import { type ProxyInput, proxyLane } from './lanes/proxy.ts';
@@ -55,7 +55,7 @@ export function assembleAccounts(options: AccountsOptions): AssembledAccounts {
     accounts: {
       restrictForSafety: (accountId, until) => storage.submit(restrict, { accountId, until }),
       forget: (tenantId, contact) =>
-        forgetContact({ storage, sealer, channels, directory }, tenantId, contact),
+        forgetContactCredentials({ storage, sealer, channels, directory }, tenantId, contact),
     },
     sessions: { attach: (listener) => listeners.push(listener) },
     channels: access,

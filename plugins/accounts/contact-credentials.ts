@@ -19,7 +19,7 @@ export interface ContactCredentialParts {
  * connected or not: nobody else may write them, and it has some in memory. Answers whether there were any.
  * @throws SessionUnreachable while no process answers for a session; Error while the driver of the channel is off
  */
-export async function forgetContact(
+export async function forgetContactCredentials(
   { storage, sealer, channels, directory }: ContactCredentialParts,
   tenantId: string,
   { channel, ...contact }: ErasedAddress,

@@ -18,7 +18,7 @@ export interface AccountMetrics {
 }
 
 /** Registers the metrics of accounts; once for each process. */
-export function accountMetrics(
+export function makeAccountMetrics(
   metrics: Pick<Metrics, 'counter'>,
   channels: readonly string[],
 ): AccountMetrics {

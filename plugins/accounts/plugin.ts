@@ -6,7 +6,7 @@ import type {} from '../erasure/contract.ts';
 import { assembleAccounts } from './assemble.ts';
 import { linkLane } from './lanes/link.ts';
 import { OwnerLinks } from './links.ts';
-import { accountMetrics, showAccounts } from './metrics.ts';
+import { makeAccountMetrics, showAccounts } from './metrics.ts';
 import { accountsOf } from './operations/list-accounts.ts';
 import { accountOperations } from './operations.ts';
 import { AccountProxies } from './proxies.ts';
@@ -54,7 +54,7 @@ export default gatewayPlugin(
       media: cradle.media,
       proxies,
       faults: cradle.driverFaults,
-      metrics: accountMetrics(cradle.metrics, cradle.channels.channels()),
+      metrics: makeAccountMetrics(cradle.metrics, cradle.channels.channels()),
       plans: cradle.plans,
       roles,
       settings: {

@@ -107,6 +107,6 @@ export const details = {
 const refused: ReadonlySet<string> = new Set(refusedReasons);
 
 /** Whether this reason is a refused login. */
-export function isRefusal(reason: AccountReason | null): boolean {
+export function isRefusedLogin(reason: AccountReason | null): boolean {
   return reason !== null && refused.has(reason);
 }

@@ -52,4 +52,4 @@ export const queuedExample = {
 };
 
 /** A cursor, as an example. */
-export const cursorExample = 'dGhlIGhhc2ggb2YgaXQgYWxsIA';
+export const messageCursorExample = 'dGhlIGhhc2ggb2YgaXQgYWxsIA';

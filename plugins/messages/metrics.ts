@@ -11,7 +11,9 @@ export interface MessageMetrics {
 }
 
 /** Registers the metrics of messages; once for each process. */
-export function messageMetrics(metrics: Pick<Metrics, 'counter' | 'histogram'>): MessageMetrics {
+export function makeMessageMetrics(
+  metrics: Pick<Metrics, 'counter' | 'histogram'>,
+): MessageMetrics {
   const messages = metrics.counter('gateway_messages_total');
   const sent = metrics.histogram('gateway_message_sent_seconds');
   const delivered = metrics.histogram('gateway_message_delivered_seconds');

@@ -10,10 +10,10 @@ import { HostNotifier } from './dispatch/host-notifier.ts';
 import { eraseSome, failUndispatched, forgetContact, forgetSome } from './forget-contact.ts';
 import { makeLanes } from './lanes.ts';
 import { MessageReporter } from './message-reporter.ts';
-import { messageMetrics, showQueues } from './metrics.ts';
+import { makeMessageMetrics, showQueues } from './metrics.ts';
 import { getMessage } from './read/get-message.ts';
 import { listConversations } from './read/list-conversations.ts';
-import { type ListMessagesParts, listMessages, messagePage } from './read/list-messages.ts';
+import { type ListMessagesParts, listMessages, shownMessages } from './read/list-messages.ts';
 import { pagesOfContact } from './read/pages-of-contact.ts';
 import { messageView } from './read/view.ts';
 import { sendingChannel } from './send/choose.ts';
@@ -44,7 +44,7 @@ export default gatewayPlugin(
     const { accounts, authenticator, broker, channels, clock, config, cursors } = cradle;
     const { limits, media, metrics, outbox, sessions, storage } = cradle;
     const log = cradle.log.child({ plugin: 'messages' });
-    const reporter = new MessageReporter(log, messageMetrics(metrics));
+    const reporter = new MessageReporter(log, makeMessageMetrics(metrics));
     showQueues(metrics, storage);
     const expireMs = config.messages.expire_h * hourMs;
     const idempotencyMs = config.messages.idempotency_h * hourMs;
@@ -127,7 +127,7 @@ export default gatewayPlugin(
       cursors,
     };
     provideSingleton(app.container, 'messages', () => ({
-      list: (caller, query = {}) => messagePage(lists, caller, query),
+      list: (caller, query = {}) => shownMessages(lists, caller, query),
       send: checkedSend(send, config.messages.max_text),
       async find({ tenantId, accountIds = null }, id) {
         const found = await storage.read.messages.find(tenantId, id);

@@ -22,7 +22,7 @@ export type Maker = Pick<Caller, 'scopes' | 'confirmSends'> & Pick<KeySettings, 
  * The settings of a new key, which may never more than its maker may. Pure.
  * @throws GatewayError `scope_missing`, or `invalid_request` naming the field
  */
-export function settingsOf(wanted: WantedKey, maker: Maker): KeySettings {
+export function keySettingsOf(wanted: WantedKey, maker: Maker): KeySettings {
   const { name, accountIds = null } = wanted;
   return {
     name,

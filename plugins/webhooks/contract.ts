@@ -55,7 +55,7 @@ export type SubscriptionRefusal =
     };
 
 /** The subscriptions to MCP Events. In the container as `eventSubscriptions`. */
-export interface EventSubscriptions {
+export interface McpEventSubscriptions {
   /**
    * Subscribes, or refreshes what is there: grants it anew, ends a pause, takes a new secret. Leaves an entry in the audit.
    */
@@ -70,6 +70,6 @@ export interface EventSubscriptions {
 
 declare module '../../core/container.ts' {
   interface Cradle {
-    readonly eventSubscriptions: EventSubscriptions;
+    readonly eventSubscriptions: McpEventSubscriptions;
   }
 }

@@ -14,7 +14,7 @@ import { webhookOperations } from './operations.ts';
 import { beginRecoveryLane } from './recovery/begin-lane.ts';
 import { deliverSample } from './sample-delivery.ts';
 import { makeChangeLane } from './subscriptions/change-lane.ts';
-import { Subscriptions } from './subscriptions/subscriptions.ts';
+import { WebhookSubscriptions } from './subscriptions/subscriptions.ts';
 import type { TestSlots } from './test-slots.ts';
 
 /** Dependencies of the operations. */
@@ -52,7 +52,7 @@ export function makeWebhookOperations(parts: WebhooksParts): MadeOperations {
   const { storage, egress, secrets, cursors, plans, channels, clock, settings, log } = parts;
   const { maxSubscriptions, previousSecretMs } = settings;
   const changeLane = makeChangeLane({ maxSubscriptions, previousSecretMs, log });
-  const subscriptions = new Subscriptions({
+  const subscriptions = new WebhookSubscriptions({
     ...{ storage, changeLane, secrets, egress, clock, channels },
   });
   const deliveryLog = new DeliveryLog(parts);

@@ -8,7 +8,7 @@ import { getHealth, reenableWebhook } from './operations/health.ts';
 import type { WebhookOperationsParts } from './operations/parts.ts';
 import { getRecovery, recoverWebhook } from './operations/recovery.ts';
 import { getSecret, rotateSecret, turnOffSigning } from './operations/secrets.ts';
-import { deleteWebhook, listEvents, listWebhooks } from './operations/subscriptions.ts';
+import { deleteWebhook, listWebhookEvents, listWebhooks } from './operations/subscriptions.ts';
 import { testWebhook } from './operations/test.ts';
 
 /** All operations on webhooks, in the order of the documentation. */
@@ -19,7 +19,7 @@ export function webhookOperations(
   return [
     listWebhooks(parts),
     createWebhook(parts),
-    listEvents(),
+    listWebhookEvents(),
     updateWebhook(parts),
     deleteWebhook(parts),
     testWebhook(parts),

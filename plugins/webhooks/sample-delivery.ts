@@ -43,7 +43,7 @@ export interface TestParts extends AttemptParts {
 }
 
 /** Request of a test delivery. */
-export interface Sample {
+export interface TestDeliveryRequest {
   readonly event: EventType;
   /** Null while signing is off. */
   readonly secrets: SigningSecrets | null;
@@ -58,7 +58,7 @@ export interface Sample {
 export async function deliverSample(
   parts: TestParts,
   webhook: Webhook,
-  { event, secrets, signal }: Sample,
+  { event, secrets, signal }: TestDeliveryRequest,
 ): Promise<{ readonly delivery: Delivery; readonly attempt: Attempt }> {
   const now = await parts.storage.now();
   const deliveryId = newId('dlv', now);

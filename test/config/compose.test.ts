@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
-import { settingsOf } from '../../config/environment.ts';
+import { environmentSettings } from '../../config/environment.ts';
 import { loadConfig, refuseUnservable } from '../../config/load.ts';
 import { composeFile, interpolated } from '../harness/compose-file.ts';
 import { manifests } from '../harness/manifests.ts';
@@ -30,7 +30,7 @@ t.test('every variable that compose.yaml gives a gateway is a setting of it', as
   for (const gateway of gateways) {
     const names = Object.keys(gateway?.environment ?? {});
     t.ok(names.length > 5);
-    const unknown = names.filter((name) => settingsOf({ [name]: '1' }).length === 0);
+    const unknown = names.filter((name) => environmentSettings({ [name]: '1' }).length === 0);
     t.same(unknown, []);
   }
 });
@@ -164,7 +164,7 @@ t.test('the manifests of Kubernetes: settings, probes, stops and budgets', async
       ),
     };
     for (const name of [...Object.keys(given('ConfigMap')), ...Object.keys(given('Secret'))]) {
-      t.equal(settingsOf({ [name]: '1' }).length, 1, name);
+      t.equal(environmentSettings({ [name]: '1' }).length, 1, name);
     }
     const config = loadConfig({ env, file: null });
     t.doesNotThrow(() => refuseUnservable(config));

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import t from 'tap';
-import { addressesOf } from '../../config/addresses.ts';
+import { gatewayAddresses } from '../../config/addresses.ts';
 import { banner } from '../../config/commands/banner.ts';
 import { isForPerson } from '../../config/commands/log-stream.ts';
 import { eachField, variableOf } from '../../config/fields.ts';
@@ -66,16 +66,16 @@ t.test('every field is described, and its variable sets it', async (t) => {
 });
 
 t.test('the addresses that are given out', async (t) => {
-  t.same(addressesOf(fromEnv({ PORT: '0' }), 4711), {
+  t.same(gatewayAddresses(fromEnv({ PORT: '0' }), 4711), {
     baseUrl: 'http://127.0.0.1:4711/v1',
     mcpUrl: 'http://127.0.0.1:4711/mcp',
     docsUrl: 'http://127.0.0.1:4711/v1/docs',
     consoleUrl: 'http://127.0.0.1:4711/console',
   });
-  t.equal(addressesOf(fromEnv({ HOST: '::1' }), 1).baseUrl, 'http://[::1]:1/v1');
+  t.equal(gatewayAddresses(fromEnv({ HOST: '::1' }), 1).baseUrl, 'http://[::1]:1/v1');
   const behind = fromEnv({ PUBLIC_URL: 'https://gateway.example/chat/' });
-  t.equal(addressesOf(behind, 1).mcpUrl, 'https://gateway.example/chat/mcp');
-  const addresses = addressesOf(behind, 1);
+  t.equal(gatewayAddresses(behind, 1).mcpUrl, 'https://gateway.example/chat/mcp');
+  const addresses = gatewayAddresses(behind, 1);
   const facts = { addresses, dataDir: './data', keys: { live: null, test: null } };
   const later = banner(facts);
   t.match(

@@ -24,13 +24,13 @@ export async function* differenceSince(
 ): AsyncGenerator<MissedPart, void, void> {
   let position = since;
   if (position === null) {
-    yield { ...nothing, position: await stateOf(client) };
+    yield { ...nothing, position: await networkPosition(client) };
     return;
   }
   for (;;) {
     const answer = await ask(client, position);
     if (answer === null) {
-      yield { ...nothing, position: await stateOf(client), skipped: true };
+      yield { ...nothing, position: await networkPosition(client), skipped: true };
       return;
     }
     if (answer._ === 'updates.differenceEmpty') {
@@ -54,7 +54,7 @@ export async function* differenceSince(
 const nothing = { messages: [], updates: [], users: [], skipped: false } as const;
 
 /** The current position of the network. */
-export async function stateOf(client: Client): Promise<Position> {
+export async function networkPosition(client: Client): Promise<Position> {
   return positionOf(await client.call({ _: 'updates.getState' }));
 }
 

@@ -13,7 +13,7 @@ export const stillLinked =
   "the device was not unlinked on the network: unlink it in the network's own app";
 
 /** What the end of a session concerns. */
-export interface EndingParts {
+export interface SessionEndingParts {
   readonly live: OpenSession;
   readonly listeners: SessionListeners;
   readonly log: GatewayLog;
@@ -30,11 +30,11 @@ export interface EndingParts {
 
 /** How one session ends: by a log-out from the network, or at once. */
 export class SessionEnding {
-  readonly #parts: EndingParts;
+  readonly #parts: SessionEndingParts;
   #leaving: Promise<void> | null = null;
   #over: Promise<void> | null = null;
 
-  constructor(parts: EndingParts) {
+  constructor(parts: SessionEndingParts) {
     this.#parts = parts;
   }
 

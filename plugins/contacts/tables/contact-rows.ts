@@ -18,7 +18,7 @@ export interface ContactColumns {
 }
 
 /** A row as a contact. */
-export function fromColumns(row: ContactColumns): Contact {
+export function contactFromColumns(row: ContactColumns): Contact {
   return {
     id: row.id,
     tenantId: row.tenant_id,
@@ -42,12 +42,12 @@ export function toRow(contact: Contact): Row {
     tenant_id: contact.tenantId,
     channel: contact.channel,
     created_at: contact.createdAt,
-    ...toChangeableRow(contact),
+    ...changeableContactRow(contact),
   };
 }
 
 /** What of a contact can change, by column. */
-export function toChangeableRow(contact: Contact): Row {
+export function changeableContactRow(contact: Contact): Row {
   return {
     id: contact.id,
     phone: contact.phone,

@@ -1,6 +1,11 @@
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
 import type { Contact, ContactKey, MessageRecipient } from '../contract.ts';
-import { type ContactColumns, fromColumns, toChangeableRow, toRow } from './contact-rows.ts';
+import {
+  type ContactColumns,
+  changeableContactRow,
+  contactFromColumns,
+  toRow,
+} from './contact-rows.ts';
 
 /** Which contacts a list holds, newest first. */
 export interface ContactFilter {
@@ -46,7 +51,7 @@ export class ContactTable {
   /** Stores everything of a contact that can change. The caller has locked the tenants. */
   async save(contacts: readonly Contact[]): Promise<void> {
     if (contacts.length === 0) return;
-    await this.db.updateEach('contacts', 'id', contacts.map(toChangeableRow));
+    await this.db.updateEach('contacts', 'id', contacts.map(changeableContactRow));
   }
 
   /** Takes note that contacts have been counted as new ones. The caller has locked the tenants. */
@@ -93,7 +98,7 @@ export class ContactTable {
       `select * from contacts where id in (${placeholders(wanted.size)}) and ${notErased}`,
       [...wanted],
     );
-    return rows.map(fromColumns);
+    return rows.map(contactFromColumns);
   }
 
   /** The contacts of these messages, in no order; one that several have comes as often. */
@@ -107,7 +112,7 @@ export class ContactTable {
       wanted,
       { recurs: wanted.length === 1 },
     );
-    return rows.map((row) => ({ ...fromColumns(row), wasMerged: row.was_merged === 1 }));
+    return rows.map((row) => ({ ...contactFromColumns(row), wasMerged: row.was_merged === 1 }));
   }
 
   /** Every contact that has the phone or the network id of one of these keys. */
@@ -151,7 +156,7 @@ export class ContactTable {
         `select * from contacts where ${some.map(({ sql }) => sql).join(' or ')}`,
         some.flatMap(({ bindings }) => bindings),
       );
-      found.push(...rows.map(fromColumns));
+      found.push(...rows.map(contactFromColumns));
     }
     return found;
   }
@@ -164,7 +169,7 @@ export class ContactTable {
          and ${notErased}`,
       [tenantId, id, id],
     );
-    return rows.map(fromColumns)[0] ?? null;
+    return rows.map(contactFromColumns)[0] ?? null;
   }
 
   /** Newest first, by (created_at, id). */
@@ -198,7 +203,7 @@ export class ContactTable {
         );
     }
     const rows: readonly ContactColumns[] = await query;
-    return rows.map(fromColumns);
+    return rows.map(contactFromColumns);
   }
 
   /** The contacts whose phone or network id is one of these, as what a list is read from. */

@@ -3,7 +3,7 @@ import type { TenantCounts } from '../contract.ts';
 import type { Belonging, PrimaryKey } from './belongings.ts';
 
 /** A row and whose it is. */
-export interface TenantRow {
+export interface OwnedRow {
   readonly id: string;
   readonly tenant_id: string;
 }
@@ -45,8 +45,8 @@ export class TenantRowTable {
   }
 
   /** The next rows of a table in the order of their ids, whosever they are. */
-  async page(table: string, after: string, limit: number): Promise<readonly TenantRow[]> {
-    return this.db.rows<TenantRow>(
+  async page(table: string, after: string, limit: number): Promise<readonly OwnedRow[]> {
+    return this.db.rows<OwnedRow>(
       `select id, tenant_id from ${table} where id > ? order by id limit ?`,
       [after, limit],
     );

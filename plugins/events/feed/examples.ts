@@ -1,5 +1,5 @@
 /** A cursor, as the examples show it. */
-export const cursorExample = 'kCVRtM9b9x2u0y5rP0w4oFsxNywwLDE3ODk4NTc2MDAwMDBd';
+export const eventCursorExample = 'kCVRtM9b9x2u0y5rP0w4oFsxNywwLDE3ODk4NTc2MDAwMDBd';
 
 const created_at = '2026-01-31T10:05:00.000Z';
 const account_id = 'acc_01j5x8zq3e9v7k2m4n6p8r0stv';

@@ -1,6 +1,6 @@
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { type EventPageParts, eventPage } from './event-page.ts';
-import { cursorExample, eventExample } from './examples.ts';
+import { eventCursorExample, eventExample } from './examples.ts';
 import type { FeedPage } from './feed.ts';
 import type { EventPollRequest } from './polls.ts';
 import { EventsAnswer, EventsQuery } from './schemas.ts';
@@ -45,10 +45,15 @@ export function listEvents(parts: ListEventsParts): AnyOperation {
     examples: [
       {
         summary: 'A message was delivered',
-        query: { cursor: cursorExample, types: 'message.delivered,message.failed' },
+        query: { cursor: eventCursorExample, types: 'message.delivered,message.failed' },
         answer: {
           status: 200,
-          body: { events: [eventExample], cursor: cursorExample, has_more: false, missed: false },
+          body: {
+            events: [eventExample],
+            cursor: eventCursorExample,
+            has_more: false,
+            missed: false,
+          },
         },
       },
       {
@@ -56,7 +61,7 @@ export function listEvents(parts: ListEventsParts): AnyOperation {
         query: { from: 'oldest', timeout_s: '0' },
         answer: {
           status: 200,
-          body: { events: [], cursor: cursorExample, has_more: false, missed: false },
+          body: { events: [], cursor: eventCursorExample, has_more: false, missed: false },
         },
       },
     ],

@@ -17,7 +17,7 @@ export interface EnvelopeRefusal {
 }
 
 /** A message that was read: one without an id wants no answer. */
-export type Envelope =
+export type RequestEnvelope =
   | { readonly request: StatelessRequest }
   | { readonly notification: true }
   | { readonly refused: EnvelopeRefusal };
@@ -33,8 +33,8 @@ const named: Readonly<Record<string, string>> = {
  * Reads a message of the revision without sessions, and compares it with the headers that repeat parts of it (MCP
  * 2026-07-28, Streamable HTTP). Pure.
  */
-export function readEnvelope(body: unknown, headers: IncomingHttpHeaders): Envelope {
-  const refused = (code: number, message: string, data?: object): Envelope => ({
+export function readEnvelope(body: unknown, headers: IncomingHttpHeaders): RequestEnvelope {
+  const refused = (code: number, message: string, data?: object): RequestEnvelope => ({
     refused: { id: idOf(body), code, message, ...(data === undefined ? {} : { data }) },
   });
   if (!isFields(body) || body.jsonrpc !== '2.0' || typeof body.method !== 'string') {

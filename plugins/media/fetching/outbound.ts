@@ -14,7 +14,7 @@ import { inTries } from './tries.ts';
 import { isSendableType, readType, unknownType } from './types.ts';
 
 /** Dependencies of outbound fetching. */
-export interface OutboundParts extends DownloadParts {
+export interface OutboundMediaParts extends DownloadParts {
   readonly slots: Slots;
   readonly metrics: Pick<MediaMetrics, 'fetch'>;
   readonly log: GatewayLog;
@@ -22,10 +22,10 @@ export interface OutboundParts extends DownloadParts {
 
 /** Fetches files that are to be sent. */
 export class OutboundFetcher {
-  readonly #parts: OutboundParts;
+  readonly #parts: OutboundMediaParts;
   readonly #backoff = new AddressBackoff();
 
-  constructor(parts: OutboundParts) {
+  constructor(parts: OutboundMediaParts) {
     this.#parts = parts;
   }
 

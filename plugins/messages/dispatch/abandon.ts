@@ -4,7 +4,7 @@ import { failures } from '../failures.ts';
 import type { MessageReporter } from '../message-reporter.ts';
 import { answered, failed, takenByNetworkAt } from '../status.ts';
 import type { QueuePart } from '../tables/queued-messages.ts';
-import { changeQueued, pageSize } from './change-queued.ts';
+import { changedAtOnce, changeQueued } from './change-queued.ts';
 
 /**
  * Fails the queued messages of an account that is removed or logged out: some inside that change's transaction, of a long
@@ -30,7 +30,7 @@ export async function abandonSome(
   reporter: Pick<MessageReporter, 'report'>,
   part: QueuePart = {},
 ): Promise<boolean> {
-  const queued = await unit.queuedMessages.queuedForChange(accountId, pageSize, part);
+  const queued = await unit.queuedMessages.queuedForChange(accountId, changedAtOnce, part);
   const changed = await changeQueued(unit, reporter, queued, (message) => {
     if (message.dispatchedAt === null) {
       return failed(message, failures.account(reason), unit.now);
@@ -40,5 +40,5 @@ export async function abandonSome(
       ? failed(message, failures.delivery_uncertain(), unit.now)
       : answered(message, null, takenAt);
   });
-  return changed === pageSize;
+  return changed === changedAtOnce;
 }

@@ -12,7 +12,7 @@ export const lastPauseMs = 15_000;
 export const leastPauseMs = 20;
 
 /** What one try to send came to. */
-export type Attempt =
+export type AttemptOutcome =
   | Exclude<SendOutcome, { kind: 'returned' }>
   | (Extract<SendOutcome, { kind: 'returned' }> & Pause)
   /** The network may or may not have the message; the same reference is sent again. */
@@ -36,7 +36,7 @@ export function judge(
   { reference: id, attempt }: Pick<OutboundMessage, 'reference' | 'attempt'>,
   failure: DriverError,
   { capabilities, signal }: Pick<LiveSession, 'capabilities' | 'signal'>,
-): Attempt {
+): AttemptOutcome {
   const asked = pauseAsked(failure.retryAfterMs, attempt);
   const concerns = failure.concerns === 'account' ? 'account' : 'contact';
   const cause = failures.driver(failure);

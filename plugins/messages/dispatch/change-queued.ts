@@ -6,7 +6,7 @@ import type { StatusChange } from '../status.ts';
 import type { StoredMessage } from '../tables/message-rows.ts';
 
 /** How many messages one transaction changes: others wait for milliseconds. */
-export const pageSize = 100;
+export const changedAtOnce = 100;
 
 /** Decides about each message and writes what follows; answers how many were changed. */
 export async function changeQueued(

@@ -1,5 +1,5 @@
 import type { QueuePosition } from '../tables/message-rows.ts';
-import { type Conversation, Turns } from './turns.ts';
+import { type Conversation, ConversationTurns } from './turns.ts';
 
 /** The first message of a conversation. */
 export interface Head extends QueuePosition {
@@ -14,7 +14,7 @@ export interface Head extends QueuePosition {
  * become one conversation. No I/O.
  */
 export class Conversations {
-  readonly #turns: Turns;
+  readonly #turns: ConversationTurns;
   readonly #all = new Map<string, Conversation>();
   /** Contacts behind one that has become one with them while its message was under way. */
   readonly #behind = new Map<string, string>();
@@ -26,7 +26,7 @@ export class Conversations {
 
   /** @param window how many conversations may have a message under way, at least 1 */
   constructor(window: number) {
-    this.#turns = new Turns(window);
+    this.#turns = new ConversationTurns(window);
   }
 
   /** How many messages are known here, those under way among them. */

@@ -3,7 +3,7 @@ import { failures } from '../failures.ts';
 import type { MessageReporter } from '../message-reporter.ts';
 import { failed } from '../status.ts';
 import { abandonSome } from './abandon.ts';
-import { changeQueued, pageSize } from './change-queued.ts';
+import { changedAtOnce, changeQueued } from './change-queued.ts';
 
 /**
  * The lane of the sweep that fails some of what nobody will send: undispatched messages that waited too long, what a
@@ -54,12 +54,12 @@ async function expireSome(
   reporter: Pick<MessageReporter, 'report'>,
 ): Promise<boolean> {
   const before = unit.now - expireMs;
-  const waiting = await unit.queuedMessages.queuedForChange(accountId, pageSize, {
+  const waiting = await unit.queuedMessages.queuedForChange(accountId, changedAtOnce, {
     acceptedBefore: before,
     undispatchedOnly: true,
   });
   const changed = await changeQueued(unit, reporter, waiting, (message) =>
     failed(message, failures.expired(expireMs / 3_600_000), unit.now),
   );
-  return changed === pageSize;
+  return changed === changedAtOnce;
 }

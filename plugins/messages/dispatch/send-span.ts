@@ -1,6 +1,12 @@
 import { SpanKind } from '@opentelemetry/api';
 import type { Sent } from '../../../core/contracts/driver.ts';
-import { contextOf, endWith, messagingAttributes, startSpan, within } from '../../../core/spans.ts';
+import {
+  contextOf,
+  endWith,
+  messagingAttributes,
+  startSpan,
+  withinSpan,
+} from '../../../core/spans.ts';
 import type { LiveSession } from '../../accounts/contract.ts';
 import { driverError } from './attempt.ts';
 import type { DispatchedMessage } from './outbound-message.ts';
@@ -20,6 +26,6 @@ export function sendTraced(
       'gateway.attempt': message.attempt,
     }),
   });
-  const sending = within(span, () => session.send(message));
+  const sending = withinSpan(span, () => session.send(message));
   return endWith(span, sending, { error: (error) => driverError(error).code });
 }

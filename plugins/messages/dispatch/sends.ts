@@ -1,7 +1,7 @@
 import type { GatewayLog } from '../../../core/log.ts';
 import { traceIdOf } from '../../../core/spans.ts';
 import type { LiveSession } from '../../accounts/contract.ts';
-import { type Attempt, driverError, judge } from './attempt.ts';
+import { type AttemptOutcome, driverError, judge } from './attempt.ts';
 import type { Conversations } from './conversations.ts';
 import type { DispatchedMessage } from './outbound-message.ts';
 import type { SendOutcome } from './outcome.ts';
@@ -81,11 +81,17 @@ export class Sends {
 
   /** Takes back a stored intent that cannot be carried out any more. */
   takeBack(contactId: string, id: string): void {
-    const attempt: Attempt = { kind: 'returned', id, cause: null, pauseMs: 0, concerns: 'contact' };
+    const attempt: AttemptOutcome = {
+      kind: 'returned',
+      id,
+      cause: null,
+      pauseMs: 0,
+      concerns: 'contact',
+    };
     this.#settle(contactId, id, attempt);
   }
 
-  async #send(message: DispatchedMessage): Promise<Attempt> {
+  async #send(message: DispatchedMessage): Promise<AttemptOutcome> {
     try {
       const { networkId, at } = await sendTraced(this.#session, message);
       return { kind: 'sent', id: message.reference, networkId, at };
@@ -100,7 +106,7 @@ export class Sends {
     }
   }
 
-  #settle(contactId: string, id: string, attempt: Attempt): void {
+  #settle(contactId: string, id: string, attempt: AttemptOutcome): void {
     const { conversations, pauses } = this.#parts;
     if (attempt.kind === 'unknown') this.#unstored.delete(id);
     else this.#outcomes.push(attempt);

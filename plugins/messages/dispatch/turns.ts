@@ -16,7 +16,7 @@ export interface Conversation {
  * that has had its turn goes behind the others (round robin), so that none starves. Media takes half of the window at
  * most, as an upload may be slow. No I/O.
  */
-export class Turns {
+export class ConversationTurns {
   readonly #window: number;
   /** Those in state `ready`, in the order of their turns: with a text at their head, and with media. */
   readonly #texts = new Set<Conversation>();

@@ -5,7 +5,7 @@ import type { MessageWithContact } from '../tables/message-rows.ts';
 import type { ThreadKey } from '../tables/threads.ts';
 import { threadKey } from '../threads.ts';
 import { ofAccounts } from './of-accounts.ts';
-import { positionOf } from './search.ts';
+import { listPositionOf } from './search.ts';
 
 /** Which conversations are listed. */
 export interface ConversationFilter {
@@ -49,11 +49,11 @@ export async function conversationPage(
     for (const row of firsts) {
       if (isShown(row)) continue;
       newest.push(row);
-      if (newest.length === limit) return { newest, next: positionOf(row) };
+      if (newest.length === limit) return { newest, next: listPositionOf(row) };
     }
     const last = rows.at(-1);
     if (last === undefined || rows.length < chunk) return { newest, next: null };
-    position = positionOf(last);
+    position = listPositionOf(last);
   }
   return { newest, next: position };
 }
@@ -114,12 +114,12 @@ export async function foundConversations(
         if (message === undefined) continue;
         if (newest.length === limit) return { newest, next: last };
         newest.push(message);
-        last = { ...positionOf(contact), accountId: pair.accountId };
+        last = { ...listPositionOf(contact), accountId: pair.accountId };
       }
     }
     const end = rows.at(-1);
     if (end === undefined || rows.length < chunk) return { newest, next: null };
-    position = positionOf(end);
+    position = listPositionOf(end);
     // Behind every account: ids are of small letters and digits.
     last = { ...position, accountId: '~' };
   }

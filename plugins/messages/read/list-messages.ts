@@ -3,7 +3,7 @@ import type { MessagePage, MessageQuery } from '../../../core/contracts/messages
 import type { MintAddress } from '../../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { wantedAccounts } from '../../../core/scopes.ts';
-import { cursorExample, inboundExample, outboundExample } from '../examples.ts';
+import { inboundExample, messageCursorExample, outboundExample } from '../examples.ts';
 import type { MessageFilter } from '../tables/message-lists.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
 import { ofAccounts } from './of-accounts.ts';
@@ -52,13 +52,13 @@ export function listMessages(parts: ListMessagesParts): AnyOperation {
         query: { limit: '2' },
         answer: {
           status: 200,
-          body: { messages: [inboundExample, outboundExample], next_cursor: cursorExample },
+          body: { messages: [inboundExample, outboundExample], next_cursor: messageCursorExample },
         },
       },
     ],
     handler: async ({ caller, query }) => ({
       status: 200,
-      body: await messagePage(parts, caller, query),
+      body: await shownMessages(parts, caller, query),
     }),
   });
 }
@@ -67,7 +67,7 @@ export function listMessages(parts: ListMessagesParts): AnyOperation {
  * One page of the messages of a caller, newest first.
  * @throws GatewayError `invalid_cursor`
  */
-export async function messagePage(
+export async function shownMessages(
   { list, findContact, mint, cursors }: ListMessagesParts,
   caller: ActingCaller,
   query: MessageQuery,

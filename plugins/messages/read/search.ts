@@ -61,17 +61,17 @@ export async function searchPage(
       if (!matches(row, criteria)) continue;
       if (messages.length === filter.limit) return { messages, next: before };
       messages.push(row);
-      before = positionOf(row);
+      before = listPositionOf(row);
     }
     if (rows.length < size) return { messages, next: null };
     const last = rows.at(-1);
-    if (last !== undefined) before = positionOf(last);
+    if (last !== undefined) before = listPositionOf(last);
     if (messages.length === filter.limit) break;
   }
   return { messages, next: before };
 }
 
 /** Where a message is in a list. */
-export function positionOf({ createdAt, id }: ListPosition): ListPosition {
+export function listPositionOf({ createdAt, id }: ListPosition): ListPosition {
   return { createdAt, id };
 }

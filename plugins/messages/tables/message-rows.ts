@@ -130,7 +130,7 @@ export interface JoinedColumns extends MessageColumns {
 /** Joined rows as messages with their contacts. */
 export function withContacts(rows: readonly JoinedColumns[]): MessageWithContact[] {
   return rows.map((row) => ({
-    ...fromColumns(row),
+    ...messageFromColumns(row),
     contact: { id: row.contact_id, phone: row.contact_phone, name: row.contact_name ?? '' },
   }));
 }
@@ -148,7 +148,7 @@ export function toPosition(
 }
 
 /** A row as a message. */
-export function fromColumns(row: MessageColumns): StoredMessage {
+export function messageFromColumns(row: MessageColumns): StoredMessage {
   return {
     id: row.id,
     tenantId: row.tenant_id,
@@ -227,7 +227,7 @@ export function toList(message: StoredMessage): readonly Value[] {
 }
 
 /** What of a message can change, by column. */
-export function toChangeableRow(message: StoredMessage): Row {
+export function changeableMessageRow(message: StoredMessage): Row {
   return {
     id: message.id,
     status: message.status,

@@ -3,13 +3,13 @@ import type { Tables } from '../../../core/contracts/storage.ts';
 import { idBound } from '../../../core/ids.ts';
 import { joinedMessages, type MessageFilter, messagePage, messageRows } from './message-lists.ts';
 import {
+  changeableMessageRow,
   columns,
   type Direction,
-  fromColumns,
   type MessageColumns,
   type MessageWithContact,
+  messageFromColumns,
   type StoredMessage,
-  toChangeableRow,
   toList,
   withContacts,
 } from './message-rows.ts';
@@ -58,7 +58,7 @@ export class MessageTable {
 
   /** Stores the changeable fields of rows that `forChange` returned in the same transaction. */
   async save(messages: readonly StoredMessage[]): Promise<void> {
-    await this.db.updateEach('messages', 'id', messages.map(toChangeableRow));
+    await this.db.updateEach('messages', 'id', messages.map(changeableMessageRow));
   }
 
   async find(tenantId: string, id: string): Promise<MessageWithContact | null> {
@@ -95,13 +95,13 @@ export class MessageTable {
       wanted,
       { recurs: wanted.length === 1 },
     );
-    return rows.map(fromColumns);
+    return rows.map(messageFromColumns);
   }
 
   /** As they are; for what a transaction decides by without changing it. */
   async byIds(ids: readonly string[]): Promise<readonly StoredMessage[]> {
     if (ids.length === 0) return [];
-    return (await messageRows(this.db).whereIn('id', [...new Set(ids)])).map(fromColumns);
+    return (await messageRows(this.db).whereIn('id', [...new Set(ids)])).map(messageFromColumns);
   }
 
   /** The ids of an account's messages in one direction that the network knows by these ids. */

@@ -2,8 +2,8 @@ import type { Sql } from '../../../core/contracts/sql.ts';
 import type { AccountReason } from '../../accounts/contract.ts';
 import { locked, messageRows, messagesBy } from './message-lists.ts';
 import {
-  fromColumns,
   type MessageColumns,
+  messageFromColumns,
   type QueuePosition,
   type StoredMessage,
   toPosition,
@@ -106,7 +106,7 @@ export class QueuedMessageTable {
     if (acceptedBefore !== undefined) query.where('created_at', '<', acceptedBefore);
     if (upTo !== undefined) query.where('sequence', '<=', upTo);
     if (undispatchedOnly) query.whereNull('dispatched_at');
-    return (await locked(this.db, query)).map(fromColumns);
+    return (await locked(this.db, query)).map(messageFromColumns);
   }
 
   /**

@@ -3,7 +3,7 @@ import { isWanted, type WantedAccounts } from '../../../core/scopes.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
 import type { HeldSlots } from '../tables/waits.ts';
 import type { GrantedSlots } from './slots.ts';
-import { accountsKey, pageSize, type WaitResult } from './wait-result.ts';
+import { accountsKey, type WaitResult, waitPageSize } from './wait-result.ts';
 import type { Waiter } from './waiter.ts';
 
 /** What one transaction hands over to waits. */
@@ -72,6 +72,6 @@ function resultOf(
   accounts: WantedAccounts,
   after: number,
 ): WaitResult {
-  const page = messages.filter((one) => isWanted(accounts, one.accountId)).slice(0, pageSize);
+  const page = messages.filter((one) => isWanted(accounts, one.accountId)).slice(0, waitPageSize);
   return { messages: page, position: page.at(-1)?.inboundSequence ?? after };
 }

@@ -4,7 +4,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { wantedAccounts } from '../../../core/scopes.ts';
-import { cursorExample, inboundExample } from '../examples.ts';
+import { inboundExample, messageCursorExample } from '../examples.ts';
 import { messageView } from '../read/view.ts';
 import { WaitAnswer, WaitQuery } from './schemas.ts';
 import type { WaitResult } from './wait-result.ts';
@@ -61,12 +61,15 @@ export function waitForMessages({ wait, mint, cursors }: WaitForMessagesParts): 
       {
         summary: 'A message arrives',
         query: { timeout_s: '25' },
-        answer: { status: 200, body: { messages: [inboundExample], next_cursor: cursorExample } },
+        answer: {
+          status: 200,
+          body: { messages: [inboundExample], next_cursor: messageCursorExample },
+        },
       },
       {
         summary: 'Nothing came',
-        query: { cursor: cursorExample, timeout_s: '0' },
-        answer: { status: 200, body: { messages: [], next_cursor: cursorExample } },
+        query: { cursor: messageCursorExample, timeout_s: '0' },
+        answer: { status: 200, body: { messages: [], next_cursor: messageCursorExample } },
       },
     ],
     async handler({ caller, query, signal }) {

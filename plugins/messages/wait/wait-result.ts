@@ -2,7 +2,7 @@ import type { WantedAccounts } from '../../../core/scopes.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
 
 /** The most messages of one answer. */
-export const pageSize = 50;
+export const waitPageSize = 50;
 
 /** What a long poll found, oldest first, and where the next one goes on. Those that read together have the same one. */
 export interface WaitResult {

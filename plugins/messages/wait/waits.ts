@@ -6,7 +6,7 @@ import { LongPolls } from '../../../core/long-poll.ts';
 import type { WantedAccounts } from '../../../core/scopes.ts';
 import type { MessageLanes } from '../lanes.ts';
 import { LanePollSlots } from './poll-slots.ts';
-import { accountsKey, pageSize, type WaitResult } from './wait-result.ts';
+import { accountsKey, type WaitResult, waitPageSize } from './wait-result.ts';
 import { Waiter } from './waiter.ts';
 
 /** How often all waits poll for what no wake-up has brought. */
@@ -175,12 +175,12 @@ export class Waits {
   async #read(tenantId: string, accounts: WantedAccounts, position: number): Promise<WaitResult> {
     const { read } = this.#parts;
     const pages = [...(accounts ?? [null])].map((accountId) =>
-      read.messages.inboundAfter(tenantId, position, accountId, pageSize),
+      read.messages.inboundAfter(tenantId, position, accountId, waitPageSize),
     );
     const messages = (await Promise.all(pages))
       .flat()
       .sort((one, other) => (one.inboundSequence ?? 0) - (other.inboundSequence ?? 0))
-      .slice(0, pageSize);
+      .slice(0, waitPageSize);
     return { messages, position: messages.at(-1)?.inboundSequence ?? position };
   }
 }

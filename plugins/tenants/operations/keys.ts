@@ -3,7 +3,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed } from '../../../core/schemas.ts';
 import type { ApiKey, KeySettings, NewKey } from '../contract.ts';
-import { settingsOf } from '../key-rights.ts';
+import { keySettingsOf } from '../key-rights.ts';
 import { AccountIds, KeySchema, keyExample, keyGroup, keyView, Scopes } from './key-schemas.ts';
 
 /** What the operations on keys ask for. */
@@ -128,7 +128,7 @@ function createKey({ create, find }: KeyOperationsParts): AnyOperation {
       } = body;
       const expiresAt = expires_at === undefined ? undefined : Date.parse(expires_at);
       const wanted = { name: name.trim(), scopes, accountIds, expiresAt, confirmSends };
-      const settings = settingsOf(wanted, { ...caller, expiresAt: maker.expiresAt });
+      const settings = keySettingsOf(wanted, { ...caller, expiresAt: maker.expiresAt });
       const key = await create(caller.tenantId, settings, caller.keyId);
       const stored = key === null ? null : await find(key.id);
       if (key === null || stored === null) throw new GatewayError('unauthorized');

@@ -3,7 +3,7 @@ import { DatabaseClock } from './database-clock.ts';
 import type { FreshDeliveries } from './direct-fan-out.ts';
 import { type DueBatch, type DueQuery, readDueBatches } from './due-batches.ts';
 import { type DueReceiver, notifyAll } from './due-notices.ts';
-import { DueTimer, Throttle } from './due-timer.ts';
+import { DueThrottle, DueTimer } from './due-timer.ts';
 import { HeldReceivers } from './held-receivers.ts';
 import type { EngineMetrics } from './metrics.ts';
 import type { EngineParts } from './parts.ts';
@@ -28,7 +28,7 @@ export class Deliverer {
   readonly #requests: Requests;
   readonly #tasks = new Set<Promise<void>>();
   readonly #polling: Loop;
-  readonly #poll = new Throttle(
+  readonly #poll = new DueThrottle(
     () => (this.#requests.areOpen ? pollGapMs : 0),
     () => this.#polling.kick(),
   );

@@ -30,7 +30,7 @@ export interface ReadyAttempt {
 }
 
 /** Result of a poll of one receiver. */
-export interface DueBatch extends Choice {
+export interface DueBatch extends DueChoice {
   readonly receiver: Receiver;
   /** Whether more deliveries may be able to begin at once. */
   readonly isFull: boolean;
@@ -88,7 +88,7 @@ export interface ChoiceBasis {
 }
 
 /** Choice among due deliveries. */
-export interface Choice {
+export interface DueChoice {
   /** Attempts that are to begin, in order. */
   readonly ready: readonly ReadyAttempt[];
   /** Ids of deliveries that are not attempted. */
@@ -103,7 +103,7 @@ export interface Choice {
  * delays them. Later attempts neither wait nor delay others. Pure.
  * @param rows without deliveries under way, and without first attempts that wait for these
  */
-export function choose(rows: readonly DueWithBody[], basis: ChoiceBasis): Choice {
+export function choose(rows: readonly DueWithBody[], basis: ChoiceBasis): DueChoice {
   const { receiver, allowed, webhooks } = basis;
   const ready: ReadyAttempt[] = [];
   const over: string[] = [];

@@ -33,7 +33,7 @@ export class DueTimer {
 }
 
 /** Throttle: the first call passes at once, later calls are merged into one for each gap. */
-export class Throttle {
+export class DueThrottle {
   readonly #gapMs: () => number;
   readonly #timer: DueTimer;
   #last = Number.NEGATIVE_INFINITY;

@@ -11,7 +11,7 @@ import {
   notifyAll,
   notifyOwners,
 } from './due-notices.ts';
-import { Throttle } from './due-timer.ts';
+import { DueThrottle } from './due-timer.ts';
 import { eventsAtOnce, makeFanOutLane } from './fan-out-lane.ts';
 import { type EngineMetrics, engineMetrics } from './metrics.ts';
 import type { EngineParts } from './parts.ts';
@@ -41,7 +41,7 @@ export async function startEngine(parts: EngineParts): Promise<Engine> {
   const { storage, broker, outbox } = parts;
   storage.onCommit('deliveries', () => notifyAll(broker));
   if (parts.delivers) return startDelivering(parts);
-  const notifying = new Throttle(
+  const notifying = new DueThrottle(
     () => notifyMs,
     () => broker.toWorker('events', {}),
   );
@@ -104,7 +104,7 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
 /** Loop that takes events out of the outbox. */
 class FanOutLoop {
   readonly #loop: Loop;
-  readonly #throttle: Throttle;
+  readonly #throttle: DueThrottle;
   #wanted = true;
 
   /** @param due called with the receivers to which something is due */
@@ -122,7 +122,7 @@ class FanOutLoop {
       },
       (error) => log.warn({ err: error }, 'the fan-out of events failed'),
     );
-    this.#throttle = new Throttle(
+    this.#throttle = new DueThrottle(
       () => (this.#wanted ? busyMs : unwantedMs),
       () => this.#loop.kick(),
     );

@@ -48,7 +48,7 @@ const endOverLane: Lane<
 };
 
 /** Dependencies of the sweep. */
-export interface EndingParts {
+export interface SubscriptionEndingParts {
   readonly storage: Pick<Storage, 'read' | 'submit' | 'now'>;
   readonly secrets: Pick<Secrets, 'open'>;
   readonly messages: ControlMessages;
@@ -59,7 +59,7 @@ export interface EndingParts {
  * Ends subscriptions whose time is over or whose key is revoked or has expired, now and then. Of the latter the callback
  * hears once, whatever it answers. Safe beside the sweeps of other processes.
  */
-export function startEnding(parts: EndingParts): { stop(): Promise<void> } {
+export function startEnding(parts: SubscriptionEndingParts): { stop(): Promise<void> } {
   const { storage, log } = parts;
   const notices = new Set<Promise<void>>();
   const loop = new Loop(
@@ -88,7 +88,7 @@ export function startEnding(parts: EndingParts): { stop(): Promise<void> } {
 }
 
 async function notify(
-  { storage, secrets, messages, log }: EndingParts,
+  { storage, secrets, messages, log }: SubscriptionEndingParts,
   { webhook }: OverSubscription,
 ): Promise<void> {
   const { id: subscriptionId, url } = webhook;

@@ -7,9 +7,9 @@ import type { Egress } from '../../egress/contract.ts';
 import type { Secrets } from '../../secrets/contract.ts';
 import type { Plans } from '../../tenants/contract.ts';
 import type {
-  EventSubscriptions,
   EventTarget,
   GrantedSubscription,
+  McpEventSubscriptions,
   SubscriptionRefusal,
   WantedSubscription,
 } from '../contract.ts';
@@ -35,7 +35,7 @@ export interface EventSubscriptionsParts {
 }
 
 /** Makes the subscriptions to MCP Events of all keys. */
-export function makeEventSubscriptions(parts: EventSubscriptionsParts): EventSubscriptions {
+export function makeEventSubscriptions(parts: EventSubscriptionsParts): McpEventSubscriptions {
   const { storage, grantLane, challenges, secrets, egress, plans, audit, mostPerKey } = parts;
   const tooMany = { kind: 'limit', limit: 'subscriptions', max: mostPerKey } as const;
 

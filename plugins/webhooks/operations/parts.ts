@@ -1,15 +1,15 @@
 import type { Cursors } from '../../secrets/contract.ts';
 import type { DeliveryLog } from '../delivery-log.ts';
 import type { BeginInput } from '../recovery/begin-lane.ts';
-import type { Sample } from '../sample-delivery.ts';
-import type { Subscriptions } from '../subscriptions/subscriptions.ts';
+import type { TestDeliveryRequest } from '../sample-delivery.ts';
+import type { WebhookSubscriptions } from '../subscriptions/subscriptions.ts';
 import type { Attempt, Delivery } from '../tables/delivery-rows.ts';
 import type { Recovery } from '../tables/recoveries.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
 
 /** Dependencies of the operations on webhooks. */
 export interface WebhookOperationsParts {
-  readonly subscriptions: Subscriptions;
+  readonly subscriptions: WebhookSubscriptions;
   readonly deliveryLog: DeliveryLog;
   /**
    * Delivers a sample at once, signed with the opened secret, and puts it into the log.
@@ -17,7 +17,7 @@ export interface WebhookOperationsParts {
    */
   deliverSample(
     webhook: Webhook,
-    sample: Sample,
+    sample: TestDeliveryRequest,
   ): Promise<{ readonly delivery: Delivery; readonly attempt: Attempt }>;
   readonly recover: {
     /** @throws GatewayError `webhook_not_found`, `webhook_not_delivering`, `recovery_running` */

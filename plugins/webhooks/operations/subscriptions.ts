@@ -81,7 +81,7 @@ export function listWebhooks({ subscriptions }: WebhookOperationsParts): AnyOper
 }
 
 /** `GET /webhooks/events`. */
-export function listEvents(): AnyOperation {
+export function listWebhookEvents(): AnyOperation {
   return operation({
     id: 'list_webhook_events',
     method: 'GET',

@@ -34,7 +34,7 @@ export interface Signed {
 }
 
 /** The subscriptions of all tenants, for their operations. Methods that change a subscription may throw its refusal. */
-export class Subscriptions {
+export class WebhookSubscriptions {
   readonly #parts: SubscriptionsParts;
 
   constructor(parts: SubscriptionsParts) {

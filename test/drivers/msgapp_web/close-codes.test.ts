@@ -1,6 +1,6 @@
 import t from 'tap';
 import { type CloseCode, closeCodeOf, endingOf } from '../../../drivers/msgapp_web/close-codes.ts';
-import { eventOf } from '../../../drivers/msgapp_web/ending-event.ts';
+import { endingEventOf } from '../../../drivers/msgapp_web/ending-event.ts';
 
 /** Every way in which a connection ends: what a login that is under way makes of it, and a session that was there. */
 const endings: readonly (readonly [CloseCode, object, object])[] = [
@@ -53,7 +53,7 @@ t.test('every end of a connection has a reason, and a sentence that says what to
     t.match(found, ending, `${code} while ${phase}`);
     if (!('detail' in found)) continue;
     t.match(found.detail, /^[A-Z].+[.:] ?.+\.$/, 'what happened, and what next');
-    t.match(eventOf(found), { ...ending, type: 'state', state: found.type });
+    t.match(endingEventOf(found), { ...ending, type: 'state', state: found.type });
   }
   for (const phase of ['linking', 'resuming'] as const) {
     t.same(endingOf(515, phase), { type: 'restart' });

@@ -6,7 +6,7 @@ import {
   type LastEnding,
   lost,
 } from '../../../drivers/msgapp_web/close-codes.ts';
-import { eventOf } from '../../../drivers/msgapp_web/ending-event.ts';
+import { endingEventOf } from '../../../drivers/msgapp_web/ending-event.ts';
 import { wrongPhoneEnding } from '../../../drivers/msgapp_web/linked-phone.ts';
 import { bodyOf, connectionPath, phoneNumber } from '../../harness/story.ts';
 import { linkLive, showQr } from '../../networks/msgapp_web/linking.ts';
@@ -22,7 +22,7 @@ function endings(code: CloseCode, phase: ConnectionPhase): readonly LastEnding[]
 }
 
 function statesOf(ending: LastEnding): readonly CausedState[] {
-  const event = eventOf(ending);
+  const event = endingEventOf(ending);
   return isCaused(event) ? [event] : [];
 }
 

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { unconnected } from '../../../plugins/accounts/account-state.ts';
 import { plainOptions } from '../../../plugins/accounts/connections.ts';
-import { forgetContact } from '../../../plugins/accounts/contact-credentials.ts';
+import { forgetContactCredentials } from '../../../plugins/accounts/contact-credentials.ts';
 import { engines } from '../../harness/databases.ts';
 import { World } from './world.ts';
 
@@ -29,9 +29,13 @@ t.test('keys of a contact are not forgotten while their driver is off', async (t
       },
     },
   };
-  t.equal(await forgetContact(parts, tenantId, address), false, 'without keys nothing is left');
+  t.equal(
+    await forgetContactCredentials(parts, tenantId, address),
+    false,
+    'without keys nothing is left',
+  );
   await world.act((unit) =>
     unit.credentials.put([{ accountId: 'acc_1', name: 'key:ada', value: 'sealed' }]),
   );
-  await t.rejects(forgetContact(parts, tenantId, address), /the driver of mail is off/);
+  await t.rejects(forgetContactCredentials(parts, tenantId, address), /the driver of mail is off/);
 });

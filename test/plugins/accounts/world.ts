@@ -14,7 +14,7 @@ import type {
   LiveSession,
   SessionListener,
 } from '../../../plugins/accounts/contract.ts';
-import { accountMetrics } from '../../../plugins/accounts/metrics.ts';
+import { makeAccountMetrics } from '../../../plugins/accounts/metrics.ts';
 import { LoginGate } from '../../../plugins/accounts/session/login-gate.ts';
 import { systemTimers, type Timers } from '../../../plugins/accounts/session/timers.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
@@ -177,7 +177,7 @@ export class World {
         ...options.media,
       },
       faults: { report: (fault) => faults.push(fault) },
-      metrics: accountMetrics(metrics, []),
+      metrics: makeAccountMetrics(metrics, []),
       roles,
       settings: {
         capacity: options.capacity ?? 100,

@@ -31,7 +31,7 @@ import type { NextSend } from '../../../plugins/messages/dispatch/session-input.
 import { forgetContact as forget, forgetSome } from '../../../plugins/messages/forget-contact.ts';
 import { type MessageLanes, makeLanes } from '../../../plugins/messages/lanes.ts';
 import { MessageReporter } from '../../../plugins/messages/message-reporter.ts';
-import { messageMetrics } from '../../../plugins/messages/metrics.ts';
+import { makeMessageMetrics } from '../../../plugins/messages/metrics.ts';
 import type { SendDecision, SendInput } from '../../../plugins/messages/send/input.ts';
 import {
   makeSessionListener,
@@ -104,7 +104,7 @@ const waitingEvents: Pick<Outbox, 'prepare'> = {
 
 const noMedia = { take: async () => null, discard: async () => undefined };
 
-const reporter = new MessageReporter(log, messageMetrics(new PrometheusMetrics()));
+const reporter = new MessageReporter(log, makeMessageMetrics(new PrometheusMetrics()));
 
 const step = { deduplicates: true, closedToStrangers: null };
 

@@ -2,17 +2,17 @@ import type { Caller } from '../../../../core/contracts/caller.ts';
 import type { Refusal } from '../../../../core/refusal.ts';
 import { scopeRefusal } from '../../../../core/scopes.ts';
 import type { EventPages } from '../../../events/contract.ts';
-import type { EventSubscriptions } from '../../../webhooks/contract.ts';
+import type { McpEventSubscriptions } from '../../../webhooks/contract.ts';
 import { listTtlMs } from '../protocol.ts';
 import { listedEvents } from './list.ts';
 import { invalidParams } from './params.ts';
-import { poll } from './poll.ts';
-import { type AnswerEvents, EventsRefusal, eventCodes, refusalOf } from './protocol.ts';
+import { pollEvents } from './poll.ts';
+import { type AnswerEvents, EventsRefusal, eventCodes, eventsRefusalOf } from './protocol.ts';
 import { subscribe, unsubscribe } from './subscribe.ts';
 
 /** What the methods work with. */
 export interface EventMethodsParts {
-  subscriptions(): EventSubscriptions;
+  subscriptions(): McpEventSubscriptions;
   pages(): EventPages;
   /** The request's `X-Request-Id`. */
   readonly requestId: string;
@@ -42,7 +42,7 @@ export function eventMethods(
       case 'events/unsubscribe':
         return answer(() => unsubscribe(subscriptions(), caller, params, requestId));
       case 'events/poll':
-        return answer(() => poll(pages(), caller, params));
+        return answer(() => pollEvents(pages(), caller, params));
       default:
         return undefined;
     }
@@ -54,7 +54,7 @@ export function eventMethods(
     try {
       return await run();
     } catch (error) {
-      throw error instanceof EventsRefusal ? error : refusalOf(refuse(error));
+      throw error instanceof EventsRefusal ? error : eventsRefusalOf(refuse(error));
     }
   }
 }

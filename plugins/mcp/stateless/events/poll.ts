@@ -13,7 +13,11 @@ const nextPollMs = 5_000;
  * Answers `events/poll` from the feed, without waiting.
  * @throws EventsRefusal, and what the pages throw
  */
-export async function poll(pages: EventPages, caller: Caller, params: Fields): Promise<object> {
+export async function pollEvents(
+  pages: EventPages,
+  caller: Caller,
+  params: Fields,
+): Promise<object> {
   const given = readPoll(params);
   const types = eventNamed(given.name, caller.disabled);
   const accountId = given.arguments?.account_id;

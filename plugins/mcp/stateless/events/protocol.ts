@@ -29,7 +29,7 @@ export class EventsRefusal extends Error {
 }
 
 /** A refusal of the API as one of an events method, with its body as `data`. Pure. */
-export function refusalOf({ status, body }: Pick<Refusal, 'status' | 'body'>): EventsRefusal {
+export function eventsRefusalOf({ status, body }: Pick<Refusal, 'status' | 'body'>): EventsRefusal {
   return new EventsRefusal(codeOf(status), String(body.error), body);
 }
 

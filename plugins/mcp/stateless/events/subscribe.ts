@@ -1,6 +1,6 @@
 import type { Caller } from '../../../../core/contracts/caller.ts';
 import { timestamp } from '../../../../core/schemas.ts';
-import type { EventSubscriptions, SubscriptionRefusal } from '../../../webhooks/contract.ts';
+import type { McpEventSubscriptions, SubscriptionRefusal } from '../../../webhooks/contract.ts';
 import type { Fields } from '../protocol.ts';
 import { eventNamed, invalidParams, readSubscribe, readUnsubscribe } from './params.ts';
 import { EventsRefusal, eventCodes } from './protocol.ts';
@@ -10,7 +10,7 @@ const secretForm = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Z
 
 /** Answers `events/subscribe`, also a refresh, which is the same call. @throws EventsRefusal */
 export async function subscribe(
-  subscriptions: EventSubscriptions,
+  subscriptions: McpEventSubscriptions,
   caller: Caller,
   params: Fields,
   requestId: string,
@@ -48,7 +48,7 @@ export async function subscribe(
 
 /** Answers `events/unsubscribe`; what is not there is ended already. @throws EventsRefusal */
 export async function unsubscribe(
-  subscriptions: EventSubscriptions,
+  subscriptions: McpEventSubscriptions,
   caller: Caller,
   params: Fields,
   requestId: string,

@@ -1,5 +1,5 @@
 import { DriverError, type MessageEvent } from '../../core/contracts/driver.ts';
-import { eventOf, type WrittenMessage } from './inbound-message.ts';
+import { type ContactMessage, messageEventOf } from './inbound-message.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { plainPart } from './media-part.ts';
 
@@ -10,7 +10,7 @@ const erased = new DriverError('media_unavailable', 'the contact was erased', {
 });
 
 /** A message that is kept until the gateway has it, while its file comes or one before it. */
-export class Arrival {
+export class ArrivingMessage {
   /**
    * `fresh`: not durable yet. `paused`: tried again in time, or at the next connection. `left`: tried again at the next
    * connection, and nothing waits for it.
@@ -18,23 +18,23 @@ export class Arrival {
   state: 'fresh' | 'waiting' | 'told' | 'paused' | 'left';
   /** How often it could not be told. */
   failures = 0;
-  readonly #written: WrittenMessage;
+  readonly #written: ContactMessage;
   /** The addresses that the network names its writer by. */
   readonly #writer: readonly string[];
   readonly #gone = new AbortController();
 
-  constructor(written: WrittenMessage, writer: readonly string[], state: Arrival['state']) {
+  constructor(written: ContactMessage, writer: readonly string[], state: ArrivingMessage['state']) {
     this.#written = { ...written, media: written.media && plainPart(written.media) };
     this.#writer = writer;
     this.state = state;
   }
 
   /** One that is durable. @param text as `toText` gave it */
-  static stored(library: Library, text: string): Arrival {
+  static stored(library: Library, text: string): ArrivingMessage {
     const [writer, packed] = JSON.parse(text) as [readonly string[], string];
     const json = Buffer.from(packed, 'base64').toString();
-    const written = JSON.parse(json, library.BufferJSON.reviver) as WrittenMessage;
-    return new Arrival(written, writer, 'waiting');
+    const written = JSON.parse(json, library.BufferJSON.reviver) as ContactMessage;
+    return new ArrivingMessage(written, writer, 'waiting');
   }
 
   /** As it is stored: packed, since an erasure looks for addresses in it, and is to find the writer's alone. */
@@ -58,7 +58,7 @@ export class Arrival {
   }
 
   eventOf(library: Library, socket: LibrarySocket): MessageEvent {
-    const event = eventOf(library, socket, this.#written);
+    const event = messageEventOf(library, socket, this.#written);
     const open = event.media?.open;
     if (event.media === null || open === undefined) return event;
     const opened: typeof open = (signal) => open(AbortSignal.any([signal, this.#gone.signal]));
@@ -67,6 +67,6 @@ export class Arrival {
 }
 
 /** Phone and network id of a contact, as far as they are known. */
-export function addressesIn({ from }: WrittenMessage): readonly string[] {
+export function addressesIn({ from }: ContactMessage): readonly string[] {
   return [from.phone, from.networkId].filter((address) => address !== null);
 }
