@@ -3,23 +3,17 @@ import { type ContactMessage, messageEventOf } from './inbound-message.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { plainPart } from './media-part.ts';
 
-/** Whose file is on its way no more: its message is not stored without it. */
-const erased = new DriverError('media_unavailable', 'the contact was erased', {
-  certain: true,
-  retryAfterMs: 0,
-});
-
-/** A message that is kept until the gateway has it, while its file comes or one before it. */
+/** A message that is kept until the gateway has it: it waits for a file, or behind a message that does. */
 export class ArrivingMessage {
   /**
-   * `fresh`: not durable yet. `paused`: tried again in time, or at the next connection. `left`: tried again at the next
-   * connection, and nothing waits for it.
+   * `fresh`: not durable yet. `told`: the gateway is storing the message. `paused`: tried again in time, or by the next
+   * connection. `left`: tried again by the next connection, and no other message waits for this one.
    */
   state: 'fresh' | 'waiting' | 'told' | 'paused' | 'left';
-  /** How often it could not be told. */
+  /** Number of failed tries. */
   failures = 0;
   readonly #written: ContactMessage;
-  /** The addresses that the network names its writer by. */
+  /** Addresses that the network names the writer by. */
   readonly #writer: readonly string[];
   readonly #gone = new AbortController();
 
@@ -29,7 +23,7 @@ export class ArrivingMessage {
     this.state = state;
   }
 
-  /** One that is durable. @param text as `toText` gave it */
+  /** Reads a durable message. @param text as `toText` gave it */
   static stored(library: Library, text: string): ArrivingMessage {
     const [writer, packed] = JSON.parse(text) as [readonly string[], string];
     const json = Buffer.from(packed, 'base64').toString();
@@ -37,24 +31,25 @@ export class ArrivingMessage {
     return new ArrivingMessage(written, writer, 'waiting');
   }
 
-  /** As it is stored: packed, since an erasure looks for addresses in it, and is to find the writer's alone. */
+  /** Text of the credential. The message is packed: an erasure looks for addresses, and is to find the writer's alone. */
   toText({ BufferJSON }: Library): string {
     const json = JSON.stringify(this.#written, BufferJSON.replacer);
     return JSON.stringify([this.#writer, Buffer.from(json).toString('base64')]);
   }
 
-  /** Phone and network id of who wrote it, as far as they are known. */
+  /** Phone and network id of the writer, as far as they are known. */
   get from(): readonly string[] {
     return addressesIn(this.#written);
   }
 
-  get isForgotten(): boolean {
+  get isGivenUp(): boolean {
     return this.#gone.signal.aborted;
   }
 
-  /** Its writer is erased: its file comes no more. */
-  forget(): void {
-    this.#gone.abort(erased);
+  /** Ends the fetching of the file, after which the message is not stored without the file. @param why in words */
+  giveUp(why: string): void {
+    const options = { certain: true, retryAfterMs: 0 } as const;
+    this.#gone.abort(new DriverError('media_unavailable', why, options));
   }
 
   eventOf(library: Library, socket: LibrarySocket): MessageEvent {

@@ -7,18 +7,18 @@ import type { ContactMessage } from './inbound-message.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { inboundMedia } from './media-part.ts';
 
-/** What it is made of. */
+/** Dependencies of `Arriving`. */
 export interface ArrivingParts extends IdentityParts {
   readonly library: Library;
 }
 
-/** The credential that lists the names of the others in the order of their messages, each of which keeps one. */
+/** Name of the credential that lists the credentials of the messages, in order. */
 const storedName = 'arriving';
-/** What the names of the others begin with. */
+/** Prefix of the credentials that each keep one message. */
 export const arrivingPrefix = `${storedName}:`;
-/** Most messages that are kept before what comes waits with the network, give or take one group. */
+/** Most messages that are due at once, give or take one group; beyond that, what comes waits with the network. */
 const most = 200;
-/** How many are told at once, of each contact one: the gateway has room for eight times as many messages. */
+/** How many messages are told at once, of each contact one: the gateway has room for eight times as many. */
 const atOnce = 8;
 /** Pauses before a message that could not be told is tried again, in milliseconds; then at the next connection. */
 const retryPausesMs: readonly number[] = [1_000, 10_000, 60_000];
@@ -54,9 +54,10 @@ export class Arriving {
     this.#next();
   }
 
-  /** Nothing is told any more. */
+  /** Ends what is under way: the next connection begins it anew, unless the contact is erased before. */
   close(): void {
     this.#over = true;
+    for (const arrival of this.#arrivals.values()) arrival.giveUp('the connection ended');
     this.#roomMade();
   }
 
@@ -112,7 +113,7 @@ export class Arriving {
   /** Drops those whose credentials are being deleted, under way or not. */
   forget(names: readonly string[]): void {
     for (const name of names) {
-      this.#arrivals.get(name)?.forget();
+      this.#arrivals.get(name)?.giveUp('the contact was erased');
       this.#remove(name);
     }
     this.#next();
@@ -153,7 +154,7 @@ export class Arriving {
       await emit(arrival.eventOf(library, this.#socket));
       if (!this.#over) this.#remove(name);
     } catch (error) {
-      if (!this.#over && !arrival.isForgotten) this.#failed(arrival, error);
+      if (!this.#over && !arrival.isGivenUp) this.#failed(arrival, error);
     }
     this.#next();
   }
@@ -165,7 +166,7 @@ export class Arriving {
       'a message could not be kept: it is tried again',
     );
     arrival.state = 'paused';
-    // The connection that is to bring its file has ended.
+    // The connection has ended: the next one tries this message again.
     if (error instanceof DriverError) return;
     const pauseMs = retryPausesMs[arrival.failures];
     arrival.failures += 1;

@@ -55,7 +55,7 @@ export function inboundMessageOf(
   return { type: 'message', written: { networkId: id, from, at, text, media } };
 }
 
-/** The same, as the gateway wants it. */
+/** The event of what a contact sent. */
 export function messageEventOf(
   library: Library,
   socket: LibrarySocket,

@@ -169,7 +169,7 @@ export class InboundRelay {
       }
       await allOf(storing);
       if (this.#over) throw new Error('the connection is over');
-      // In one write with the keys: it begins when both are there.
+      // One write with the keys, which begins at the end of this turn.
       this.#arriving.keep();
       hold.release();
       // While the credentials cannot be written there is no acknowledgement either.

@@ -52,7 +52,7 @@ export function mediaPartOf(carrier: MediaCarrier): MediaPart | null {
   return null;
 }
 
-/** The same with nothing but what it is fetched and described by, to be kept as JSON. */
+/** Media as JSON: only the fields by which a file is fetched and described. */
 export function plainPart({ type, part }: MediaPart): MediaPart {
   const { mediaKey, directPath, mimetype, fileName, fileLength } = part;
   const size = fileLength ? numberOf(fileLength) : null;
@@ -87,6 +87,7 @@ export function inboundMedia(
       const file = new PassThrough();
       const givenUp = (): unknown => file.destroy(asError(signal.reason));
       signal.addEventListener('abort', givenUp, { once: true });
+      if (signal.aborted) givenUp();
       stream.on('error', (error) => file.destroy(failureOf(socket, error)));
       file.once('close', () => stream.destroy());
       return stream.pipe(file);

@@ -13,9 +13,9 @@ interface Waiting {
   readonly event: MessageEvent;
   /** Phone and network id, as far as they are known. */
   readonly from: readonly string[];
-  /** It has a file, or comes behind one of the same contact. */
+  /** The message has a file, or comes behind a slow message of the same contact. */
   readonly isSlow: boolean;
-  /** Resolves once it is prepared, or cannot be. */
+  /** Resolves once a slow message is prepared, or cannot be; resolved for any other. */
   prepared: Promise<unknown>;
 }
 

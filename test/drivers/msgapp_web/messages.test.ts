@@ -527,9 +527,37 @@ t.test('an erased contact is in no message that is waited for, others are', asyn
     t.not(namesWith(one, ada).length, 0);
     await network.resend(one.phone, 'content');
     if (!connected) await one.session.resume();
-    t.match(await one.port.message(20_000), { text: `of ${ada}` });
+    // Asked for after 15 s, then answered by the phone.
+    t.match(await one.port.message(40_000), { text: `of ${ada}` });
     t.equal(messagesOf(one).length, 1);
   }
+});
+
+t.test('a file that arrives when its connection ends comes by the next', async (t) => {
+  leadToMediaHost(t);
+  const one = await linked();
+  const outcomes: unknown[] = [];
+  const keep = async (event: DriverEvent): Promise<void> => {
+    if (event.type !== 'message') return;
+    const fetching = (async () =>
+      buffer((await event.media?.open?.(patient())) ?? Readable.from([])))();
+    const outcome = await fetching.then(String, (error: unknown) => error);
+    outcomes.push(outcome);
+    if (outcome instanceof Error) throw outcome;
+  };
+  one.port.onEmit = keep;
+  const media = { kind: 'image', mimeType: 'image/png', bytes: 'AAAA' } as const;
+  await network.refuseFiles([0]);
+  await network.write(one.phone, { from: ada, name: 'Ada', text: 'a film', media });
+  await one.port.message();
+  const later = await bench.reopened(one);
+  const isGivenUp = async () => outcomes.length > 0 || undefined;
+  await until('the file to be given up at once', isGivenUp, 5_000);
+  t.match(outcomes, [{ code: 'media_unavailable', retryAfterMs: 0 }], 'to come again');
+  later.port.onEmit = keep;
+  await later.session.resume();
+  await until('the file', async () => outcomes.length > 1 || undefined);
+  t.type(outcomes[1], 'string');
 });
 
 t.test('an erased contact is in no message whose file arrives, others are', async (t) => {

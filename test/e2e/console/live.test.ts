@@ -146,8 +146,9 @@ t.test('a gateway that hangs', { skip: skipWithoutBrowser }, async (t) => {
     AbortSignal.timeout = (ms) => timeout(ms / window.times);
   `);
   await signIn(page, new URL(gateway.baseUrl).origin, gateway.key);
+  t.teardown(async () => gateway.thaw());
   await gateway.freeze();
-  const away = page.getByText('The gateway cannot be reached.');
+  const away = page.getByRole('status').getByText('The gateway cannot be reached.');
   await away.waitFor();
   t.pass('is shown as away');
   await page.evaluate('window.times = 1');
