@@ -150,7 +150,18 @@ async function addPeople(t: Test, url: string, from: number, count: number): Pro
     ...{ id: contactId(from + index), tenant_id: tenant?.id ?? '', channel: 'msgapp_web' },
     ...{ phone: phoneOf(from + index), name: `Person ${index}`, created_at: index + 1 },
   }));
-  for (let n = 0; n < count; n += 500) await rows.insert('contacts', all.slice(n, n + 500));
+  for (let n = 0; n < count; n += 500) {
+    // The gateway may be writing.
+    await until('the database to be free', () =>
+      rows.insert('contacts', all.slice(n, n + 500)).then(
+        () => true,
+        (error) => {
+          if (error.code !== 'SQLITE_BUSY') throw error;
+          return undefined;
+        },
+      ),
+    );
+  }
   return all.map(({ id }) => id);
 }
 
