@@ -67,7 +67,7 @@ export async function compileAsShipped(folder: string): Promise<string> {
   return folder;
 }
 
-/** Compiles the program as it is shipped, with what it looks for beside it. */
+/** Compiles the shipped program into the folder, and links the libraries there. */
 async function prepare(folder: string): Promise<void> {
   const options = ['config/compile.mjs', '--where-possible', `--into=${folder}`];
   await promisify(execFile)(process.execPath, options, { cwd: project });

@@ -6,8 +6,8 @@ import { plainPart } from './media-part.ts';
 /** A message that is kept until the gateway has it: it waits for a file, or behind a message that does. */
 export class ArrivingMessage {
   /**
-   * `fresh`: not durable yet. `told`: the gateway is storing the message. `paused`: tried again in time, or by the next
-   * connection. `left`: tried again by the next connection, and no other message waits for this one.
+   * State of the message. `fresh`: not durable yet. `waiting`: for the turn. `told`: the gateway is storing the message.
+   * `paused`: after a failure, and later messages of the contact wait. `left`: to the next connection, and none waits.
    */
   state: 'fresh' | 'waiting' | 'told' | 'paused' | 'left';
   /** Number of failed tries. */
@@ -31,7 +31,7 @@ export class ArrivingMessage {
     return new ArrivingMessage(written, writer, 'waiting');
   }
 
-  /** Text of the credential. The message is packed: an erasure looks for addresses, and is to find the writer's alone. */
+  /** Text of the credential. Base64 hides addresses that stand in the message: an erasure searches for the writer's. */
   toText({ BufferJSON }: Library): string {
     const json = JSON.stringify(this.#written, BufferJSON.replacer);
     return JSON.stringify([this.#writer, Buffer.from(json).toString('base64')]);

@@ -18,10 +18,10 @@ const storedName = 'arriving';
 export const arrivingPrefix = `${storedName}:`;
 /** Most messages that are due at once, give or take one group; beyond that, what comes waits with the network. */
 const most = 200;
-/** How many messages are told at once, of each contact one: the gateway has room for eight times as many. */
+/** Messages that the gateway is given at once, one of each contact; the gateway has room for 64 messages. */
 const atOnce = 8;
-/** Pauses before a message that could not be told is tried again, in milliseconds; then at the next connection. */
-const retryPausesMs: readonly number[] = [1_000, 10_000, 60_000];
+/** Pauses before a message that could not be stored is tried again, in milliseconds; then the next connection tries. */
+export const retryPausesMs: readonly number[] = [1_000, 10_000, 60_000];
 
 /**
  * Messages whose files are on their way, and what their writers sent behind them. They are kept with the credentials, in
@@ -77,7 +77,7 @@ export class Arriving {
   /**
    * Takes a message that has a file to be fetched, or comes behind one of its contact.
    * @param writer the addresses that the network names the contact by
-   * @returns false: it can be told at once
+   * @returns false when the message waits for nothing, and was not taken
    */
   take(written: ContactMessage, writer: readonly string[]): boolean {
     const { media, networkId } = written;

@@ -1,7 +1,7 @@
 import type { BinaryNode } from 'baileys';
 import type { DriverEvent } from '../../core/contracts/driver.ts';
 import { isBroadcastList, isOneContact, ownAddresses } from './addresses.ts';
-import { Arriving } from './arriving.ts';
+import { Arriving, retryPausesMs } from './arriving.ts';
 import { Awaited } from './awaited.ts';
 import { errorText } from './error-text.ts';
 import { Identities } from './identities.ts';
@@ -19,8 +19,6 @@ export interface InboundRelayParts extends MessageReaderParts {
 
 /** How many messages at most share a write of keys: a send to one of their writers waits for it. */
 const together = 32;
-/** Pauses before a message that could not be kept is tried again, in milliseconds; then the next connection brings it. */
-const retryPausesMs: readonly number[] = [1_000, 10_000, 60_000];
 /** Where status posts come from. */
 const statusPosts = 'status@broadcast';
 

@@ -115,7 +115,7 @@ export class MessageReader {
     }
   }
 
-  /** What a contact wrote; what has to wait for a file is told later. */
+  /** Events of what a contact wrote; `Arriving` takes a message that has to wait for a file. */
   async *#written(message: WAMessage, withheld: string | null): AsyncIterable<DriverEvent> {
     const { library, book, leftOut } = this.#parts;
     const { id } = message.key;

@@ -4,7 +4,7 @@ import { type People, type Person, personContact } from '../people.ts';
 import { isRpcError, meaningOf } from '../rpc-errors.ts';
 import type { ChatList } from './chat-list.ts';
 
-/** Pause before a contact is looked up once more, in milliseconds; the message waits. */
+/** Pause before the network is asked for a contact again, in milliseconds; the message waits. */
 const failedPauseMs = 5_000;
 
 /** What recipients are found with. */
@@ -78,7 +78,7 @@ async function byPhone(
   }
 }
 
-/** The error of a failed look-up of a contact, whose message was not sent. */
+/** Error of a message that was not sent, since the network could not be asked for the contact. */
 function lookUpFailure(error: unknown): unknown {
   const meaning = meaningOf(error);
   if (meaning?.kind === 'wait') {
