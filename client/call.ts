@@ -72,6 +72,9 @@ const givenAs: Readonly<Record<string, string>> = {
   'Idempotency-Key': 'idempotencyKey',
 };
 
+/** The longest delay that a timer takes, milliseconds: a longer one ends at once. */
+const longestTimeoutMs = 2_147_483_647;
+
 /**
  * Makes one request. JSON lines are answered as a list.
  * @param timeoutMs until the whole answer is there
@@ -94,7 +97,7 @@ export async function callOnce(
   const headers = headersOf({ ...header, 'x-api-key': apiKey });
   if (body !== undefined) headers.set('content-type', 'application/json');
   const sent = body === undefined ? {} : { body: jsonOf(body) };
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const timeout = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimeoutMs));
   let answer: Response;
   let text: string;
   try {

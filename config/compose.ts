@@ -1,4 +1,5 @@
 import { provide } from '../core/container.ts';
+import { secondsMs } from '../core/durations.ts';
 import { type GatewayParts, type GatewayPlugin, gatewayPlugin } from '../core/kernel.ts';
 import type { GatewayLog } from '../core/log.ts';
 import { pluginFacts } from '../core/plugin-facts.ts';
@@ -89,7 +90,7 @@ export async function composeGateway(
   return {
     log,
     bodyLimit: config.limits.body_bytes,
-    drainMs: config.shutdown.drain_s * 1000,
+    drainMs: secondsMs(config.shutdown.drain_s),
     plugins: [...before(kept), ...outside, ...after],
     prepare: (container) => provide(container, 'config', config),
   };

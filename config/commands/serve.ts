@@ -1,4 +1,5 @@
 import { driverAtWork } from '../../core/driver-context.ts';
+import { secondsMs } from '../../core/durations.ts';
 import { createGateway, type Gateway, type GatewayParts } from '../../core/kernel.ts';
 import { createLog, type GatewayLog } from '../../core/log.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
@@ -29,7 +30,7 @@ export async function serve(
   refuseUnservable(config);
   const forPerson = isForPerson(config.log_format, process.stdout.isTTY === true);
   const log = createLog(config.log_level, forPerson ? await prettyStream() : undefined);
-  const signals = new StopSignals(log, config.shutdown.drain_s * 1000);
+  const signals = new StopSignals(log, secondsMs(config.shutdown.drain_s));
   toggleLogLevel(log);
   logStrayErrors(log);
   const differences = configSummary(config);

@@ -1,8 +1,14 @@
 import { Type } from 'typebox';
 
+/** The longest time of a setting in seconds, 23 days: a timer of Node.js takes no more than 2,147,483. */
+const longestSeconds = 2_000_000;
+
 /** A length of time in seconds; parts of a second are allowed, which the tests use. */
 export function Seconds(description: string, value: number, minimum = 0) {
-  return Type.Number({ description, default: value, minimum, maximum: 31_536_000, 'x-unit': 's' });
+  return Type.Number({
+    ...{ description, default: value, minimum, maximum: longestSeconds },
+    'x-unit': 's',
+  });
 }
 
 /** A length of time in hours; parts of an hour are allowed, which the tests use. */

@@ -1,5 +1,6 @@
 import { provideSingleton } from '../../core/container.ts';
 import type { Caller } from '../../core/contracts/caller.ts';
+import { secondsMs } from '../../core/durations.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { publicUrl } from '../../core/public-url.ts';
 import type {} from '../erasure/contract.ts';
@@ -59,9 +60,9 @@ export default gatewayPlugin(
       roles,
       settings: {
         capacity: configured.capacity,
-        reconnectMaxMs: configured.reconnect_max_s * 1_000,
-        pairingTimeoutMs: configured.pairing_timeout_s * 1_000,
-        requestTimeoutMs: configured.request_timeout_s * 1_000,
+        reconnectMaxMs: secondsMs(configured.reconnect_max_s),
+        pairingTimeoutMs: secondsMs(configured.pairing_timeout_s),
+        requestTimeoutMs: secondsMs(configured.request_timeout_s),
       },
       random: Math.random,
     });

@@ -1,11 +1,10 @@
 import { provideSingleton } from '../../core/container.ts';
+import { daysMs } from '../../core/durations.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { startPruning } from '../../core/pruning.ts';
 import type {} from './contract.ts';
 import { pruneAudit } from './lanes.ts';
 import { makeRecording } from './recording.ts';
-
-const dayMs = 24 * 60 * 60 * 1_000;
 
 /** The record of who changed what. */
 export default gatewayPlugin('audit', ['storage'], async (app) => {
@@ -14,7 +13,7 @@ export default gatewayPlugin('audit', ['storage'], async (app) => {
     recording: makeRecording({ storage, log: log.child({ plugin: 'audit' }) }),
     list: (tenantId, limit) => storage.read.audit.latest(tenantId, limit),
   }));
-  const keptMs = config.audit.keep_days * dayMs;
+  const keptMs = daysMs(config.audit.keep_days);
   if (keptMs === 0) return;
   const pruning = startPruning(pruneAudit, { storage, keptMs, log });
   app.addHook('onClose', () => pruning.stop());

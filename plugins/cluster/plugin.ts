@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { provide } from '../../core/container.ts';
+import { secondsMs } from '../../core/durations.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import './contract.ts';
 import { ClusterMember } from './member.ts';
@@ -20,7 +21,7 @@ export default gatewayPlugin(
       log: log.child({ plugin: 'cluster' }),
       processId: broker.processId,
       name: process_name ?? usualName,
-      leaseMs: sessions.lease_s * 1_000,
+      leaseMs: secondsMs(sessions.lease_s),
       stoodStill: (ms) => stalled.add({}, ms / 1_000),
     });
     provide(app.container, 'cluster', member);

@@ -1,4 +1,5 @@
 import { type Cradle, provideSingleton } from '../../core/container.ts';
+import { secondsMs } from '../../core/durations.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { isPublicAddress } from './addresses.ts';
 import type { ClosableEgress } from './contract.ts';
@@ -14,7 +15,7 @@ export default gatewayPlugin('egress', [], async ({ container }) => {
 });
 
 function makeEgress({ config: { webhooks } }: Cradle): ClosableEgress {
-  const connectTimeoutMs = webhooks.connect_timeout_s * 1000;
+  const connectTimeoutMs = secondsMs(webhooks.connect_timeout_s);
   return new GuardedEgress({
     rules: {
       allowHttp: webhooks.allow_http,

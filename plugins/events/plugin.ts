@@ -1,4 +1,5 @@
 import { provide, provideSingleton } from '../../core/container.ts';
+import { hoursMs } from '../../core/durations.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import type { MintAddress } from '../../core/media-reference.ts';
 import { startPruning } from '../../core/pruning.ts';
@@ -15,8 +16,6 @@ import { EventPolls } from './feed/polls.ts';
 import { pruneEvents } from './prune.ts';
 import { Subscriptions } from './subscriptions/subscriptions.ts';
 
-const hourMs = 3_600_000;
-
 /** Events: the outbox, the feed that clients read and plugins subscribe to, and the deletion of old events, fanned out or not. */
 export default gatewayPlugin(
   'events',
@@ -26,7 +25,7 @@ export default gatewayPlugin(
     const { cradle } = container;
     const { authenticator, broker, clock, config, cursors, metrics, storage } = cradle;
     const log = cradle.log.child({ plugin: 'events' });
-    const keptMs = config.messages.events_h * hourMs;
+    const keptMs = hoursMs(config.messages.events_h);
     provideSingleton(container, 'outbox', (cradle) => ({
       prepare: (tables, tenantIds) => cradle.directFanOut(tables, tenantIds),
       onCommit: (listener) => storage.onCommit('events', listener),

@@ -1,3 +1,4 @@
+import { secondsMs } from '../../core/durations.ts';
 import type { Caps, GuardSettings, LimitRules, PlanCaps } from './contract.ts';
 import { dayOf, rampDayOf, secondsToMidnight } from './days.ts';
 import { loopGuard, openerBurst, safetyHold } from './guards.ts';
@@ -48,12 +49,12 @@ export function guardSettings(limits: {
 }): GuardSettings {
   const { loop_guard, opener_burst, safety } = limits;
   return {
-    loopGuard: { messages: loop_guard.messages, windowMs: loop_guard.window_s * 1000 },
-    openerBurst: { openers: opener_burst.openers, windowMs: opener_burst.window_s * 1000 },
+    loopGuard: { messages: loop_guard.messages, windowMs: secondsMs(loop_guard.window_s) },
+    openerBurst: { openers: opener_burst.openers, windowMs: secondsMs(opener_burst.window_s) },
     safety: {
       refusals: safety.refusals,
-      windowMs: safety.window_s * 1000,
-      holdMs: safety.hold_s * 1000,
+      windowMs: secondsMs(safety.window_s),
+      holdMs: secondsMs(safety.hold_s),
     },
   };
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { provide } from '../../core/container.ts';
+import { hoursMs, secondsMs } from '../../core/durations.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { publicUrl } from '../../core/public-url.ts';
 import { MediaAddresses } from './addresses.ts';
@@ -10,8 +11,6 @@ import { makeMediaService } from './service.ts';
 import { serveMedia } from './serving.ts';
 import { openStore } from './store/choose.ts';
 import { startMediaUpkeep } from './upkeep.ts';
-
-const hourMs = 3_600_000;
 
 /** For which the server of a file that is to be sent may send nothing, milliseconds. */
 const silenceMs = 10_000;
@@ -31,12 +30,12 @@ export default gatewayPlugin(
     const store = await openStore(settings);
     const addresses = new MediaAddresses({
       keys: secrets.derive('media'),
-      lifetimeMs: settings.address_h * hourMs,
+      lifetimeMs: hoursMs(settings.address_h),
       publicUrl: () => publicUrl(app.server, config),
       now: () => clock.now(),
     });
-    const timeoutMs = settings.timeout_s * 1_000;
-    const retention = { keptMs: settings.keep_h * hourMs, waitingMs: timeoutMs + hourMs };
+    const timeoutMs = secondsMs(settings.timeout_s);
+    const retention = { keptMs: hoursMs(settings.keep_h), waitingMs: timeoutMs + hoursMs(1) };
     const upkeep = startMediaUpkeep({ storage, store, spool, retention, log });
     const service = makeMediaService({
       storage,

@@ -1,6 +1,7 @@
 import { addressesOf } from '../../core/contact-address.ts';
 import { provideSingleton } from '../../core/container.ts';
 import type { Messages } from '../../core/contracts/messages.ts';
+import { daysMs, hoursMs } from '../../core/durations.ts';
 import { newId } from '../../core/ids.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import type { MintAddress } from '../../core/media-reference.ts';
@@ -30,8 +31,6 @@ import { waitForMessages } from './wait/wait-for-messages.ts';
 import { WaitNotifier } from './wait/wait-notifier.ts';
 import { Waits } from './wait/waits.ts';
 
-const hourMs = 3_600_000;
-
 /** Messages: accepting, dispatching, receipts, receiving, reading and waiting. */
 export default gatewayPlugin(
   'messages',
@@ -46,8 +45,8 @@ export default gatewayPlugin(
     const log = cradle.log.child({ plugin: 'messages' });
     const reporter = new MessageReporter(log, makeMessageMetrics(metrics));
     showQueues(metrics, storage);
-    const expireMs = config.messages.expire_h * hourMs;
-    const idempotencyMs = config.messages.idempotency_h * hourMs;
+    const expireMs = hoursMs(config.messages.expire_h);
+    const idempotencyMs = hoursMs(config.messages.idempotency_h);
     const dispatchers = new Dispatchers();
     const hosts = new HostNotifier(broker, dispatchers);
     const forget: Messages['forgetContact'] = async (unit, tenantId, contactId) => {
@@ -105,7 +104,7 @@ export default gatewayPlugin(
     const release = await waitNotifier.listen();
     const upkeep = startMessageUpkeep({
       ...{ storage, lanes, expireMs, idempotencyMs, log },
-      keptMs: config.messages.keep_days * 24 * hourMs,
+      keptMs: daysMs(config.messages.keep_days),
       sweepMedia: () => media.sweep(),
     });
     const isKnown: IsKnown = async (tenantId, contactId, accountIds) => {

@@ -1,4 +1,5 @@
 import { provideSingleton } from '../../core/container.ts';
+import { secondsMs } from '../../core/durations.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { keyAuthenticator } from './authenticator.ts';
 import type {} from './contract.ts';
@@ -23,7 +24,7 @@ export default gatewayPlugin('tenants', ['storage'], async (app) => {
     });
     use = made;
     const remembering = {
-      maxAgeMs: config.tenants.cache_s * 1000,
+      maxAgeMs: secondsMs(config.tenants.cache_s),
       maxEntries: config.tenants.cache_entries,
       monotonic: () => clock.monotonic(),
     };

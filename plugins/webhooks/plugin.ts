@@ -1,4 +1,5 @@
 import { provideSingleton } from '../../core/container.ts';
+import { hoursMs, secondsMs } from '../../core/durations.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import type {} from './contract.ts';
 import { startEngine } from './engine/engine.ts';
@@ -10,8 +11,6 @@ import { makeGrantLane } from './event-subscriptions/grant-lane.ts';
 import { makeWebhookOperations } from './make-operations.ts';
 import { outgoingCalls } from './outgoing-calls.ts';
 import { TestSlots } from './test-slots.ts';
-
-const hourMs = 3_600_000;
 
 /** Webhooks: subscriptions with their operations, and the delivery of events to them. */
 export default gatewayPlugin(
@@ -28,15 +27,15 @@ export default gatewayPlugin(
     const { mcp, webhooks, roles } = cradle.config;
     const log = cradle.log.child({ plugin: 'webhooks' });
     const mint = (key: string): string => media.mint(key);
-    const timeoutMs = webhooks.timeout_s * 1000;
-    const connectTimeoutMs = webhooks.connect_timeout_s * 1000;
+    const timeoutMs = secondsMs(webhooks.timeout_s);
+    const connectTimeoutMs = secondsMs(webhooks.connect_timeout_s);
     const tests = new TestSlots({ concurrency: webhooks.concurrency, timeoutMs }, clock);
     const made = makeWebhookOperations({
       tests,
       ...{ broker, channels, clock, cursors, egress, plans, secrets, stopping, storage, log, mint },
       settings: {
         maxSubscriptions: webhooks.max_subscriptions,
-        previousSecretMs: webhooks.previous_secret_h * hourMs,
+        previousSecretMs: hoursMs(webhooks.previous_secret_h),
         timeoutMs,
         connectTimeoutMs,
       },
@@ -48,13 +47,13 @@ export default gatewayPlugin(
       settings: {
         timeoutMs,
         connectTimeoutMs,
-        retryDelaysMs: webhooks.retry_delays_s.map((seconds) => seconds * 1000),
-        eventRetryDelaysMs: mcp.event_retry_delays_s.map((seconds) => seconds * 1000),
+        retryDelaysMs: webhooks.retry_delays_s.map(secondsMs),
+        eventRetryDelaysMs: mcp.event_retry_delays_s.map(secondsMs),
         pauseAfterFailures: webhooks.pause_after_failures,
-        pauseAfterMs: webhooks.pause_after_s * 1000,
+        pauseAfterMs: secondsMs(webhooks.pause_after_s),
         concurrency: webhooks.concurrency,
         inFlight: webhooks.in_flight,
-        logMs: webhooks.log_h * hourMs,
+        logMs: hoursMs(webhooks.log_h),
       },
       testsOpen: (receiverId) => tests.open(receiverId),
       delivers: roles.includes('webhooks'),

@@ -44,6 +44,15 @@ t.test('on a gateway', async (t) => {
     await t.rejects(nameless, { code: 'not_found' });
   });
 
+  await t.test('a time-out may be longer than a timer', async (t) => {
+    const patient = new GatewayClient({
+      baseUrl,
+      apiKey: key,
+      timeoutMs: Number.POSITIVE_INFINITY,
+    });
+    t.ok(await patient.call('get_me'));
+  });
+
   await t.test('a repeated send with one key is one message', async (t) => {
     const options = { idempotencyKey: 'invoice-1' };
     const first = await client.send({ to, text: 'Once' }, options);

@@ -37,9 +37,8 @@ export class Connecting {
    */
   connect(request: ConnectRequest, signal: AbortSignal): Promise<SessionAnswer> {
     const number = `${request.tenantId}|${request.channel}|${request.identifier}`;
-    const patience = AbortSignal.timeout(
-      this.#environment.settings.requestTimeoutMs * patientShare,
-    );
+    const { requestTimeoutMs } = this.#environment.settings;
+    const patience = AbortSignal.timeout(Math.round(requestTimeoutMs * patientShare));
     return this.#queues.run(number, () => this.#connect(request, signal, patience));
   }
 
