@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
 import t from 'tap';
+import { parse } from 'yaml';
 import { startProcess } from './harness/processes.ts';
 import { nameTests } from './named-tests.ts';
 import { ResultFilter, readResults } from './results.ts';
@@ -30,9 +31,15 @@ t.test('a file that passed becomes one line, one that failed stays whole', async
   t.same(filter.end(), ['# Subtest: c'], 'what was cut off is shown');
 });
 
-t.test('a folder is the tests in it, without those of the bench', async (t) => {
+t.test('a folder is the tests in it, without those that have a command of their own', async (t) => {
   const folder = await makeFolder('named');
-  const names = ['main.ts', 'b.test.ts', 'deep/a.test.ts', 'bench/slow.test.ts'];
+  const names = [
+    'main.ts',
+    'b.test.ts',
+    'deep/a.test.ts',
+    'bench/slow.test.ts',
+    'soak/long.test.ts',
+  ];
   for (const name of names) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), '');
@@ -43,6 +50,18 @@ t.test('a folder is the tests in it, without those of the bench', async (t) => {
   t.same(nameTests(within('bench')), within('bench/slow.test.ts'));
   await mkdir(join(folder, 'empty'));
   t.throws(() => nameTests(within('empty')), /There is no test in .*empty\./);
+});
+
+t.test('what is left to `npm run test:all` is there', async (t) => {
+  const { exclude } = parse(await readFile('.taprc', 'utf8')) as { exclude: readonly string[] };
+  const files = exclude.flatMap((pattern) => {
+    const [before = '', names = '', after = ''] = pattern.split(/[{}]/);
+    return names.split(',').map((name) => `${before}${name}${after}`);
+  });
+  t.same(
+    nameTests(['test']).filter((name) => files.includes(name)),
+    files.sort(),
+  );
 });
 
 t.test('a private database keeps what it committed through a crash', async (t) => {
