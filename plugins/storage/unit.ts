@@ -145,12 +145,13 @@ async function lock(
        where ${key} in (${placeholders(ids.length)}) order by ${key} for update`;
     return [ask({ sql, bindings: ids, recurs: ids.length === 1 })];
   });
-  // The clock alone, without anything to lock.
-  if (asked.length !== 1) asked.push(ask({ sql: `select ${mysqlNow} as now`, bindings: [] }));
+  const clock = { sql: `select ${mysqlNow} as now`, bindings: [] };
+  if (asked.length === 0) asked.push(ask(clock));
   let now = 0;
   for (const answer of await Promise.all(asked)) now = Math.max(now, ...timesOf(answer));
   if (now > 0) return now;
-  const [time] = timesOf(await ask({ sql: `select ${mysqlNow} as now`, bindings: [] }));
+  // None of the rows exists, so nothing was waited for.
+  const [time] = timesOf(await ask(clock));
   return time ?? Date.now();
 }
 
