@@ -9,7 +9,7 @@ export interface Belonging {
   readonly column: string;
   /** The table that says whose the latter is; null: the column has the tenant's own id. */
   readonly parent: string | null;
-  /** No index begins with the column: what the parent has left behind is found by reading the whole table, in pages. */
+  /** No index begins with the column, and the table is read in pages by its id: its rows that have outlived their parent. */
   readonly isWalked: boolean;
 }
 
@@ -42,10 +42,16 @@ export function belongingsOf(tables: readonly Table[]): readonly Belonging[] {
     const parent = ways[column] ?? null;
     const found = { table: name, primary, column, parent, isWalked: false };
     if (parent === null || !columns.includes('tenant_id')) return [found];
-    return [found, { ...found, column: 'tenant_id', parent: null, isWalked: true }];
+    const isWalked = isReadById(table);
+    return [found, { ...found, column: 'tenant_id', parent: null, isWalked }];
   });
   const isParent = ({ table }: Belonging): boolean => parents.includes(table);
   return [...found.filter((one) => !isParent(one)), ...found.filter(isParent)];
+}
+
+/** Whether the table can be read in pages by its id alone: the keys of plugins from outside may have more columns, or numbers. */
+function isReadById({ primary, columns }: Table): boolean {
+  return primary.join() === 'id' && columns.id?.type === 'text';
 }
 
 function isIndexed({ primary, unique = [], indexes = [] }: Table, column: string): boolean {
