@@ -752,6 +752,17 @@ for (const engine of databases) {
       await until('the log to be empty', async () => (await deliveriesOf(one)).length === 0);
     });
 
+    t.test('an old delivery stays while it waits for a retry', { buffered: true }, async (t) => {
+      const { internet, start } = await open(t);
+      const one = await start({ settings: { logMs: 500, retryDelaysMs: [2_500] } });
+      const tenantId = await addTenant(one);
+      const hook = await addWebhook(one, tenantId, { retriesEnabled: true });
+      internet.on(hook.url, ({ attempt }) => (attempt === 1 ? 500 : 204));
+      await raise(one, tenantId, subjects(1, 'tried'));
+      await until('the retry', async () => internet.at(hook.url).length === 2);
+      await until('the log to be empty', async () => (await deliveriesOf(one)).length === 0);
+    });
+
     t.test('receivers go once no subscription has them', { buffered: true }, async (t) => {
       const { internet, start } = await open(t);
       internet.on('https://slow.example/', internet.hang);
