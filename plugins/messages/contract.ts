@@ -17,8 +17,8 @@ export interface GrantedSlot {
 }
 
 /**
- * Slots of one kind of long polls: a tenant has so many, over all processes that live. Only a long poll that has to sleep
- * takes one.
+ * Slots of one kind of long polls: a tenant has so many, over all processes that live. Only a long poll that goes on
+ * after its first read takes one.
  */
 export interface PollSlots {
   /** Stores first what an outage of the database left taken. Never rejects. */

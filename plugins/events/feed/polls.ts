@@ -36,7 +36,7 @@ class EventPoll extends LongPoll {
 
 /**
  * The open long polls for events of this process. Each registers first, then reads, then sleeps, so that nothing which
- * commits meanwhile is missed. Only one that has to sleep takes a slot.
+ * commits meanwhile is missed. Only one that reads more than once takes a slot.
  */
 export class EventPolls {
   readonly #parts: EventPollsParts;
@@ -72,10 +72,8 @@ export class EventPolls {
       let page = await feed.page(request, await this.#begin(request));
       poll.after = page.position.after;
       while (page.events.length === 0 && !isOver()) {
-        if (!page.hasMore) {
-          slot ??= await slots.open({ ...request, deadline });
-          await poll.sleep(deadline - clock.monotonic());
-        }
+        slot ??= await slots.open({ ...request, deadline });
+        if (!page.hasMore) await poll.sleep(deadline - clock.monotonic());
         poll.noteRead();
         page = await feed.page(request, page.position);
         poll.after = page.position.after;

@@ -292,6 +292,23 @@ for (const engine of databases) {
       for (const { messages } of await Promise.all(waits)) t.same(messages, []);
     });
 
+    t.test('five slots, too, while they look past others', async (t) => {
+      const tenantId = await open();
+      await raise(stage, tenantId, names(2_100));
+      await raise(stage, tenantId, ['last'], { type: 'message.failed' });
+      await follow(tenantId, begin, polls, 1_000);
+      const types = new Set<EventType>(['message.failed']);
+      const looking = Array.from({ length: 12 }, () =>
+        polls.wait(request(tenantId, { types, timeoutMs: 20_000 })).then(subjectsOf),
+      );
+      const found = await Promise.allSettled(looking);
+      const answered = found.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+      const refused = found.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+      t.same(answered, Array(5).fill(['last']));
+      t.match(refused, Array(7).fill({ code: 'wait_concurrency' }));
+      t.equal(await slots(tenantId), 0);
+    });
+
     t.test('ends with its time, its client, its key and its process', async (t) => {
       const tenantId = await open();
       const begunAt = Date.now();
