@@ -73,7 +73,7 @@ export class Executor implements Sql {
     lists: readonly (readonly Value[])[],
   ): Promise<void> {
     const places = columns.flatMap((_, n) => (lists.some((list) => list[n] !== null) ? [n] : []));
-    for (const part of portions(lists, places.length)) {
+    for (const part of portions(lists, places.length, (list) => list)) {
       const bindings: Value[] = [];
       for (const list of part) for (const place of places) bindings.push(list[place] ?? null);
       const names = places.map((place) => columns[place] ?? '');
@@ -117,7 +117,7 @@ export class Executor implements Sql {
     values: ReadonlyMap<string, string>,
   ): Promise<void> {
     const name = quoted(column);
-    for (const part of portions([...values], 3)) {
+    for (const part of portions([...values], 3, (pair) => pair)) {
       await this.run(
         `update ${quoted(table)} set ${name} = case ${name} ${'when ? then ? '.repeat(part.length)}end
          where ${name} in (${placeholders(part.length)})`,

@@ -2,6 +2,7 @@ import type { Connection, QueryError } from 'mysql2';
 import type { Bound } from './bindings.ts';
 import { UnexpectedAnswer } from './faults.ts';
 import { isRefusalToPrepare, type Packet, type PacketWriter } from './packet.ts';
+import { divided, sizeOf } from './sql-text.ts';
 
 /** A statement with its values. */
 export interface Statement {
@@ -142,28 +143,13 @@ export class Pipeline {
   }
 }
 
-/** Characters of one packet: below the 16 MB that a server takes by default, whatever the characters are. */
-const packetSize = 2_000_000;
-
 /** Divides statements among packets that are not too large, unless one by itself is. */
-function packets(statements: readonly Statement[]): readonly (readonly Statement[])[] {
-  let size = 0;
-  const divided: Statement[][] = [[]];
-  for (const statement of statements) {
-    size += sizeOf(statement);
-    if (size > packetSize && divided.at(-1)?.length !== 0) {
-      divided.push([]);
-      size = sizeOf(statement);
-    }
-    divided.at(-1)?.push(statement);
-  }
-  return divided;
-}
-
-function sizeOf({ sql, bindings }: Statement): number {
-  let size = sql.length;
-  for (const value of bindings) size += typeof value === 'string' ? value.length : 8;
-  return size;
+function packets<Item extends Statement>(statements: readonly Item[]): Item[][] {
+  return divided(
+    statements,
+    Number.POSITIVE_INFINITY,
+    ({ sql, bindings }) => sql.length + sizeOf(bindings),
+  );
 }
 
 /** Whether the server has said nothing for too long. */

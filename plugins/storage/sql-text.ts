@@ -9,6 +9,9 @@ import {
 /** Bindings of one statement: well below SQLite's 32,766. */
 const maxBindings = 16_000;
 
+/** Characters of one statement, or packet: below the 16 MB that a server takes by default, whatever the characters are. */
+export const maxCharacters = 2_000_000;
+
 /** A name of ours, as both dialects quote it. */
 export function quoted(name: string): string {
   return `\`${name}\``;
@@ -70,12 +73,51 @@ export function parts(rows: readonly Row[], uses = 1): Row[][] {
       throw new Error('rows of one statement must all name the same columns');
     }
   }
-  return portions(rows, columns.length * uses);
+  return portions(rows, columns.length * uses, (row) => Object.values(row));
 }
 
-/** Values in portions of one statement each, where each value takes so many bindings. Pure. */
-export function portions<Value>(values: readonly Value[], bindings: number): Value[][] {
-  const size = Math.max(1, Math.floor(maxBindings / Math.max(1, bindings)));
-  const count = Math.ceil(values.length / size);
-  return Array.from({ length: count }, (_, n) => values.slice(n * size, (n + 1) * size));
+/**
+ * Items in portions of one statement each. Pure.
+ * @param bindings how many of them each item takes
+ * @param valuesOf what is written of an item
+ */
+export function portions<Item>(
+  items: readonly Item[],
+  bindings: number,
+  valuesOf: (item: Item) => readonly Value[],
+): Item[][] {
+  const most = Math.max(1, Math.floor(maxBindings / Math.max(1, bindings)));
+  return divided(items, most, (item) => sizeOf(valuesOf(item)));
+}
+
+/**
+ * Items in portions of at most so many, and of no more characters than a server takes, unless one by itself is larger.
+ * Pure.
+ */
+export function divided<Item>(
+  items: readonly Item[],
+  most: number,
+  sizeOfItem: (item: Item) => number,
+): Item[][] {
+  const found: Item[][] = [];
+  let last: Item[] = [];
+  let size = 0;
+  for (const item of items) {
+    const more = sizeOfItem(item);
+    size += more;
+    if (last.length === 0 || last.length === most || size > maxCharacters) {
+      last = [];
+      found.push(last);
+      size = more;
+    }
+    last.push(item);
+  }
+  return found;
+}
+
+/** About how many characters values take. Pure. */
+export function sizeOf(values: readonly unknown[]): number {
+  let size = 0;
+  for (const value of values) size += typeof value === 'string' ? value.length : 8;
+  return size;
 }

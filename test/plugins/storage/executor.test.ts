@@ -87,6 +87,26 @@ for (const { name, create } of databases) {
       await clear();
     });
 
+    t.test('writes more text at once than a server takes in one packet', async (t) => {
+      const ids = Array.from({ length: 300 }, (_, n) => `row${n}`);
+      // 27 MB in UTF-8.
+      const rows = (character: string) => ids.map((id) => ({ id, note: character.repeat(30_000) }));
+      const hasAll = async (character: string) => {
+        const found = scratchOf(storage.read).db.knex('scratch');
+        const notes: string[] = await found.pluck('note');
+        t.equal(notes.filter((note) => note === character.repeat(30_000)).length, 300);
+      };
+      await act((db) => db.insert('scratch', rows('漢')));
+      await hasAll('漢');
+      t.equal(await act((db) => db.updateEach('scratch', 'id', rows('字'))), 300);
+      await hasAll('字');
+      await clear();
+      const lists = rows('仮').map(({ id, note }) => [id, note]);
+      await act((db) => db.insertLists('scratch', ['id', 'note'], lists));
+      await hasAll('仮');
+      await clear();
+    });
+
     t.test('answers the same kinds of values', async (t) => {
       const at = 1_795_251_778_490;
       await act((db) => db.insert('scratch', [{ id: 'a', value: 2, at }]));
