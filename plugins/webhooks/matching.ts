@@ -24,21 +24,27 @@ export function hasWebhooks(
   return !tenant.disabled.includes('webhooks') && plans.plan(tenant.plan).webhooks;
 }
 
+/** Longer than any transaction is open, milliseconds: what was made later than this from now was made before a clock was set back. */
+const longestTransactionMs = 10_000;
+
 /**
  * Whether an event matches a subscription: one of its types, about one of its accounts and channels, raised since the
  * subscription was made and before its end. Pure.
+ * @param now when the transaction began that fans the event out
  */
 export function wants(
   webhook: Webhook,
   tenant: Pick<Tenant, 'id' | 'disabled'>,
   event: FannedEvent,
+  now: number,
 ): boolean {
+  const { createdAt } = webhook;
   return (
     webhook.tenantId === event.tenantId &&
     tenant.id === event.tenantId &&
     webhook.subscribedTo.includes(event.type) &&
     !tenant.disabled.includes(`event:${event.type}`) &&
-    webhook.createdAt <= event.createdAt &&
+    (createdAt <= event.createdAt || createdAt > now + longestTransactionMs) &&
     event.createdAt < (webhook.grant?.expiresAt ?? Number.POSITIVE_INFINITY) &&
     passes(webhook, event.payload) &&
     isForIts(webhook, tenant, event)

@@ -27,7 +27,8 @@ export function makeDeliveries<Event extends FannedEvent>(
   return events.flatMap((event) => {
     const tenant = tenants.get(event.tenantId);
     if (tenant === undefined) return [];
-    const wanting = (ofTenant.get(event.tenantId) ?? []).filter((one) => wants(one, tenant, event));
+    const all = ofTenant.get(event.tenantId) ?? [];
+    const wanting = all.filter((webhook) => wants(webhook, tenant, event, now));
     return wanting.map((webhook) => {
       const health = { disabledAt: webhook.pausedAt };
       const isOut = goesOut(webhook, health, hasWebhooks(tenant, plans));

@@ -94,7 +94,7 @@ for (const engine of databases) {
         const first = await addWebhook(one, tenantId, { sealedSecret: 'sealed' });
         const second = await addWebhook(one, tenantId, { url: first.url });
         const others = await addWebhook(one, other, { subscribedTo: ['message.read'] });
-        await addWebhook(one, tenantId, { createdAt: Date.now() + 60_000 });
+        await addWebhook(one, tenantId, { createdAt: Date.now() + 9_000 });
         const off = await addWebhook(one, tenantId, { enabled: false });
         const forbidden = await addWebhook(one, without);
         await Promise.all(

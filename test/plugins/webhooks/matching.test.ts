@@ -33,8 +33,12 @@ t.test('a subscription gets events of its types, raised since it was made', asyn
     ['of no account', true, filtered(['acc_0'], ['chatapp']), tenant, ofTenant],
     ['switched off', true, { ...webhook, enabled: false }, tenant, event],
   ] as const) {
-    t.equal(wants(hook, owner, raised), expected, what);
+    t.equal(wants(hook, owner, raised, 100), expected, what);
   }
+  const ahead = { ...webhook, createdAt: 3_600_000 };
+  t.equal(wants(ahead, tenant, event, 101), true, 'made before a clock was set back');
+  const justMade = { ...webhook, createdAt: 105 };
+  t.equal(wants(justMade, tenant, event, 104), false, 'made while the event was fanned out');
 });
 
 t.test('webhooks are for tenants whose plan has them, unless switched off', async (t) => {
