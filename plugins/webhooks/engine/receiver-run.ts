@@ -38,6 +38,8 @@ export class ReceiverRun {
   #idleSince: number | null = null;
   /** Open requests. */
   #open = 0;
+  /** Open requests that are late with their answer. */
+  #late = 0;
   /** Deliveries that have begun and whose outcome is not stored. */
   readonly #underWay = new Set<string>();
   /** First attempts among them without an answer: later ones about the same subject wait. */
@@ -96,8 +98,14 @@ export class ReceiverRun {
     return this.#health.disabledAt !== null;
   }
 
+  /** Whether its last attempt failed, or an open request is late. */
   get failing(): boolean {
-    return isFailing(this.#health);
+    return isFailing(this.#health) || this.#late > 0;
+  }
+
+  /** Counts open requests that are late with their answer. */
+  late(by: number): void {
+    this.#late += by;
   }
 
   /** Whether attempts may begin. */

@@ -8,6 +8,9 @@ import type { ReceiverRun } from './receiver-run.ts';
 import { type SendingParts, send } from './send.ts';
 import { type FreeSlots, freeSlots } from './slots.ts';
 
+/** Time without an answer after which a request counts as one to a failing receiver, milliseconds. */
+const slowMs = 1_000;
+
 /** Listener to requests. */
 export interface RequestListener {
   /** Work has begun that a stop waits for. */
@@ -97,9 +100,18 @@ export class Requests {
     const { failing } = run;
     run.begin(ready);
     this.#opened(failing, 1);
+    let late = 0;
+    const slow = setTimeout(() => {
+      late = 1;
+      run.late(late);
+      if (!failing) this.#open.failing += late;
+    }, slowMs);
     const attempt = await send(this.#sending, ready);
+    clearTimeout(slow);
+    run.late(-late);
     run.answered(ready, attempt.durationMs);
     this.#opened(failing, -1);
+    if (!failing) this.#open.failing -= late;
     this.begin(run);
     this.#listener.ended();
     if (attempt.number === 1) this.#metrics.firstAttempt(attempt.at - event.createdAt);

@@ -2,7 +2,7 @@
 export interface Contender {
   /** Further requests that the receiver may have open. */
   readonly room: number;
-  /** Whether its last attempt failed. */
+  /** Whether its last attempt failed, or an open request is late. */
   readonly failing: boolean;
 }
 

@@ -579,6 +579,39 @@ for (const engine of databases) {
     );
 
     t.test(
+      'receivers that begin to hang delay no other for longer than a second',
+      { buffered: true },
+      async (t) => {
+        const { internet, start } = await open(t);
+        t.teardown(internet.letGo);
+        const one = await start({ settings: { timeoutMs: 30_000, inFlight: 20 } });
+        const [tenantId, other] = [await addTenant(one), await addTenant(one)];
+        const bad = [await addWebhook(one, tenantId), await addWebhook(one, tenantId)];
+        const quick = await addWebhook(one, other);
+        await raise(one, tenantId, [{ subject: 'answered' }]);
+        await until('all to have answered', async () => {
+          const rows = await deliveriesOf(one);
+          return rows.length === 2 && rows.every(({ state }) => state === 'delivered');
+        });
+        for (const { url } of bad) internet.on(url, internet.hang);
+        await raise(one, tenantId, subjects(2));
+        const hanging = () => {
+          const seen = bad.flatMap(({ url }) => internet.at(url));
+          return seen.filter(({ endedAt }) => endedAt === null).length;
+        };
+        await until('all to hang', () => hanging() === 4);
+        await pause(1_300);
+        await raise(one, tenantId, subjects(20, 'later'));
+        await until('their share to be taken', () => hanging() === 10);
+        await raise(one, other, subjects(20));
+        await until('the other', () => internet.at(quick.url).length === 20);
+        t.equal(hanging(), 10, 'together half of all that may be open');
+        await one.run((unit) => unit.webhooks.delete(bad.map(({ id }) => id)));
+        internet.letGo();
+      },
+    );
+
+    t.test(
       'a process that hangs is replaced and begins nothing more',
       { buffered: true },
       async (t) => {
