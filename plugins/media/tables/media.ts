@@ -31,6 +31,9 @@ export interface MediaAge {
 /** A place among files, which are in the order of their age. */
 export type MediaPosition = readonly [createdAt: number, key: string];
 
+/** The place before all files. */
+export const firstMedia: MediaPosition = [0, ''];
+
 /** Files that are to be deleted, and the place behind them; none: these are the last. */
 export interface GivenUpPage {
   readonly files: readonly MediaLocation[];
@@ -158,31 +161,22 @@ export class MediaTable {
     return { count: old.length, messageIds: old.flatMap((row) => row.message_id ?? []) };
   }
 
-  /** A bounded number of files that are to be deleted. */
-  async givenUp(limit: number): Promise<readonly MediaLocation[]> {
-    const rows: readonly MediaColumns[] = await this.db
-      .knex('media_files')
-      .where('state', givenUp)
-      .orderBy('created_at')
-      .limit(limit);
-    return rows.map((row) => ({ key: row.id, tenantId: row.tenant_id }));
-  }
-
-  /** Files of a tenant that are to be deleted, a bounded number of those behind a place. */
-  async givenUpOf(
-    tenantId: string,
+  /** Files that are to be deleted, a bounded number of those behind a place. */
+  async givenUp(
+    tenantId: string | null,
     [createdAt, key]: MediaPosition,
     limit: number,
   ): Promise<GivenUpPage> {
-    const rows = await this.db.rows<Pick<MediaColumns, 'id' | 'created_at'>>(
-      `select id, created_at from media_files
-       where state = ${givenUp} and created_at >= ? and (created_at > ? or id > ?) and tenant_id = ?
+    const [ofTenant, values] = tenantId === null ? ['', []] : ['and tenant_id = ?', [tenantId]];
+    const rows = await this.db.rows<Pick<MediaColumns, 'id' | 'tenant_id' | 'created_at'>>(
+      `select id, tenant_id, created_at from media_files
+       where state = ${givenUp} and created_at >= ? and (created_at > ? or id > ?) ${ofTenant}
        order by created_at, id limit ${limit}`,
-      [createdAt, createdAt, key, tenantId],
+      [createdAt, createdAt, key, ...values],
     );
     const last = rows.at(-1);
     return {
-      files: rows.map((row) => ({ key: row.id, tenantId })),
+      files: rows.map((row) => ({ key: row.id, tenantId: row.tenant_id })),
       next: last === undefined ? undefined : [last.created_at, last.id],
     };
   }

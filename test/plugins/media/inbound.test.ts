@@ -1,3 +1,5 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -7,6 +9,7 @@ import { notConnected } from '../../../core/contracts/driver-error.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { mediaReference } from '../../../core/media-reference.ts';
 import type { Contact } from '../../../plugins/contacts/contract.ts';
+import { Deletion } from '../../../plugins/media/deletion.ts';
 import { S3Store } from '../../../plugins/media/store/s3.ts';
 import { sweep } from '../../../plugins/media/upkeep.ts';
 import { ArrivalLine } from '../../../plugins/messages/receive/arrival-line.ts';
@@ -56,8 +59,10 @@ async function world(t: Test, url: string, options: Omit<WorldOptions, 'storage'
   const sweepNow = (keptMs: number, waitingMs: number) => {
     const { store, spool, log } = media;
     const retention = { keptMs, waitingMs };
-    return sweep({ storage: stage.storage, store, spool, retention, log }, patient);
+    const parts = { storage: stage.storage, store, spool, retention, log };
+    return sweep(parts, deletion, patient);
   };
+  const deletion = new Deletion({ storage: stage.storage, store: media.store, log: media.log });
   return { ...media, stage, tenantId, session, list, rows, sweep: sweepNow };
 }
 
@@ -326,6 +331,43 @@ for (const engine of databases) {
       for (const { media: left } of await list()) {
         t.same(left, { ...facts, url: null, size: picture.length }, 'the description stays');
       }
+    });
+
+    t.test('files that cannot be deleted hold up no others', async (t) => {
+      const own = await world(t, database.url);
+      const { media, stage, folder, lines, tenantId, files, rows } = own;
+      // What is no file cannot be deleted as one.
+      const stuck = async (count: number) => {
+        for (let n = 0; n < count; n += 1) {
+          const taken = await media.take(pictureOpened(), tenantId, patient);
+          const path = join(
+            folder,
+            'kept',
+            tenantId,
+            (taken?.key ?? '').slice(0, 2),
+            taken?.key ?? '',
+          );
+          await rm(path);
+          await mkdir(path);
+        }
+      };
+      await stuck(12);
+      await media.take(pictureOpened(), tenantId, patient);
+      await pause(2);
+      await own.sweep(1e9, 0);
+      t.same([await files('kept'), (await rows()).length], [[], 12], 'in the same sweep');
+      const warnings = lines.filter((line) => line.includes('could not be deleted'));
+      t.match(warnings, [/ERR_FS_EISDIR/], 'one line, with the reason');
+      await stuck(60);
+      await media.take(pictureOpened(), tenantId, patient);
+      await pause(2);
+      for (let sweeps = 0; sweeps < 3; sweeps += 1) await own.sweep(1e9, 0);
+      t.same([await files('kept'), (await rows()).length], [[], 72], 'behind any number of them');
+      const deletion = new Deletion({ storage: stage.storage, store: own.store, log: own.log });
+      t.equal(await deletion.ofTenant(tenantId, patient), false, 'they are not forgotten');
+      await rm(join(folder, 'kept'), { recursive: true });
+      t.equal(await deletion.ofTenant(tenantId, patient), true);
+      t.same(await rows(), []);
     });
 
     t.test('the database is away, or the session ends', async (t) => {

@@ -4,8 +4,8 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { createLog } from '../../../../core/log.ts';
+import { Deletion, type DeletionParts } from '../../../../plugins/media/deletion.ts';
 import { S3Store } from '../../../../plugins/media/store/s3.ts';
-import { sweep } from '../../../../plugins/media/upkeep.ts';
 import { s3Server } from '../../../harness/s3-server.ts';
 
 const location = { key: '0'.repeat(32), tenantId: 'ten_a' };
@@ -45,21 +45,26 @@ t.test('a store that is closed ends what waits for its bucket', { timeout: 5_000
 
 t.test('a sweep does not wait for each file of a store that is away', async (t) => {
   let asked = 0;
-  const locations = Array.from({ length: 100 }, (_, n) => ({
-    ...location,
-    key: String(n).padStart(32, '0'),
-  }));
   const store = {
     remove: async () => {
       asked += 1;
       throw new Error('the bucket is away');
     },
   };
-  const storage = { submit: async () => 0, read: { media: { givenUp: async () => locations } } };
+  const from: number[] = [];
+  const givenUp = async (_: null, [place]: readonly [number, string], limit: number) => {
+    from.push(place);
+    const files = Array.from({ length: limit }, (_, n) => ({
+      ...location,
+      key: String(place + n).padStart(32, '0'),
+    }));
+    return { files, next: [place + limit, ''] };
+  };
+  const storage = { submit: async () => 0, read: { media: { givenUp } } };
   const log = createLog('silent', { write: () => undefined });
-  const spool = { sweep: async () => undefined };
-  const retention = { keptMs: 1e9, waitingMs: 1e9 };
-  const parts = { storage, store, spool, retention, log } as unknown as Parameters<typeof sweep>[0];
-  await sweep(parts, new AbortController().signal);
-  t.equal(asked, 8, 'those of one time only');
+  const deletion = new Deletion({ storage, store, log } as unknown as DeletionParts);
+  await deletion.ofAll(new AbortController().signal);
+  t.equal(asked, 32, 'those of one page only');
+  await deletion.ofAll(new AbortController().signal);
+  t.same(from, [0, 32], 'the next sweep goes on behind them');
 });

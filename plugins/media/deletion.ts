@@ -1,0 +1,85 @@
+import type { Storage } from '../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../core/log.ts';
+import { PacedLines } from '../../core/paced-lines.ts';
+import type { MediaLocation } from './contract.ts';
+import { forgetLane } from './lanes.ts';
+import type { MediaStore } from './store/store.ts';
+import { firstMedia, type GivenUpPage, type MediaPosition } from './tables/media.ts';
+
+/** Maximum concurrent deletions. */
+const atOnce = 8;
+
+/** Files of one page. A page of which none can be deleted says that the store is away. */
+const pageSize = 4 * atOnce;
+
+/** Dependencies of a deletion. */
+export interface DeletionParts {
+  readonly storage: Storage;
+  readonly store: MediaStore;
+  readonly log: GatewayLog;
+}
+
+/** Deletion of the files that were given up, page by page. A row goes after its file, so that a failure is repeated. */
+export class Deletion {
+  readonly #parts: DeletionParts;
+  readonly #lines = new PacedLines();
+  #from = firstMedia;
+
+  constructor(parts: DeletionParts) {
+    this.#parts = parts;
+  }
+
+  /** Deletes files of all tenants; goes on where the store seemed to be away last, so that no file holds up another. */
+  async ofAll(stop: AbortSignal): Promise<void> {
+    this.#from = (await this.#run(this.#from, null, stop)).next ?? firstMedia;
+  }
+
+  /** Deletes files of one tenant; answers whether none is left. */
+  async ofTenant(tenantId: string, stop: AbortSignal): Promise<boolean> {
+    return (await this.#run(firstMedia, tenantId, stop)).isClean;
+  }
+
+  async #run(from: MediaPosition, tenantId: string | null, stop: AbortSignal) {
+    const { storage } = this.#parts;
+    let isClean = true;
+    let next: MediaPosition | undefined = from;
+    while (next !== undefined && !stop.aborted) {
+      const page: GivenUpPage = await storage.read.media.givenUp(tenantId, next, pageSize);
+      const deleted = await this.#delete(page.files, stop);
+      if (deleted.length > 0) await storage.submit(forgetLane, deleted);
+      if (deleted.length < page.files.length) isClean = false;
+      next = page.next;
+      // The store is away: a sweep that waited for each of the others would last for minutes.
+      if (page.files.length === pageSize && deleted.length === 0) break;
+    }
+    return { isClean: isClean && !stop.aborted, next };
+  }
+
+  /** Deletes files; answers the keys of those that were deleted. */
+  async #delete(files: readonly MediaLocation[], stop: AbortSignal): Promise<readonly string[]> {
+    const deleted: string[] = [];
+    for (let start = 0; start < files.length && !stop.aborted; start += atOnce) {
+      await Promise.all(
+        files.slice(start, start + atOnce).map(async (file) => {
+          try {
+            await this.#parts.store.remove(file);
+            deleted.push(file.key);
+          } catch (error) {
+            if (!stop.aborted) this.#warn(error);
+          }
+        }),
+      );
+    }
+    return deleted;
+  }
+
+  #warn(error: unknown): void {
+    const { code, name } = error as NodeJS.ErrnoException;
+    const more = this.#lines.take(code ?? name);
+    if (more === null) return;
+    this.#parts.log.warn(
+      { err: error, ...more },
+      'a file of the media store could not be deleted: it is tried again',
+    );
+  }
+}
