@@ -12,16 +12,23 @@ export interface Work {
 
 const signals = ['SIGINT', 'SIGTERM'] as const;
 
+/** What the end of a command needs. */
+export interface WorkEnds {
+  /** Gives back the lock under which no other process does this; called at the end. */
+  unlock(): void;
+  /** Files and folders elsewhere that go with the work folder of a command that has not finished. */
+  leftBy?(folder: string): readonly string[];
+}
+
 /**
  * Runs a command with a new folder beside the database, and deletes it at the end with what is left over, also where a
  * signal ends it: as soon as SQLite has copied the database that it is copying. What a killed one has left is deleted
  * before.
- * @param unlock gives back the lock under which no other process does this; called at the end
  */
 export async function inWorkFolder<T>(
   database: string,
   command: 'backup' | 'restore',
-  unlock: () => void,
+  { unlock, leftBy = () => [] }: WorkEnds,
   run: (work: Work) => Promise<T>,
 ): Promise<T> {
   const place = dirname(database);
@@ -29,7 +36,8 @@ export async function inWorkFolder<T>(
   const leftovers = new Set<string>();
   const clear = () => {
     const folders = readdirSync(place).filter((name) => name.startsWith(prefix));
-    for (const path of [...folders.map((name) => join(place, name)), ...leftovers]) {
+    const found = folders.map((name) => join(place, name));
+    for (const path of [...found.flatMap(leftBy), ...found, ...leftovers]) {
       rmSync(path, { recursive: true, force: true });
     }
   };

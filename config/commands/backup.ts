@@ -27,7 +27,7 @@ export async function backUp(
     throw new StartRefusal(`There is no database at ${places.database}: correct DATABASE_URL.`);
   }
   const unlock = lockBackups(places.database);
-  return await inWorkFolder(places.database, 'backup', unlock, (work) => {
+  return await inWorkFolder(places.database, 'backup', { unlock }, (work) => {
     return pack(file, config, places, work);
   });
 }

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
-import { chmod, cp, mkdir, rename } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { extract } from 'tar';
 import { createGateway } from '../../core/kernel.ts';
 import { createLog } from '../../core/log.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { type Places, placesOf } from '../backup/embedded.ts';
 import { names, readManifest } from '../backup/manifest.ts';
+import { leftInPlace, type Move, putInPlace } from '../backup/placing.ts';
 import { inWorkFolder, type Work } from '../backup/work-folder.ts';
 import { composeAdministration } from '../compose-administration.ts';
 import { copyDatabase, lockDatabase, settleRestored } from '../compose-backup.ts';
@@ -26,8 +27,12 @@ export async function restore(
   const config = readConfig(env);
   const places = placesOf(config);
   if (!existsSync(file)) throw new StartRefusal(`There is no file ${file}.`);
-  const unlock = lockDatabase(places.database, 'alone');
-  return await inWorkFolder(places.database, 'restore', unlock, (work) => {
+  const ends = {
+    unlock: lockDatabase(places.database, 'alone'),
+    // The database comes last: where there is one, all of it is data.
+    leftBy: (folder: string) => (existsSync(places.database) ? [] : leftInPlace(folder)),
+  };
+  return await inWorkFolder(places.database, 'restore', ends, (work) => {
     refuseData(places);
     return takeOver(file, config, places, work);
   });
@@ -37,21 +42,37 @@ async function takeOver(
   file: string,
   config: GatewayConfig,
   places: Places,
-  work: Work,
+  { folder }: Work,
 ): Promise<Output> {
-  const { folder } = work;
-  await unpack(file, folder);
-  const { version, created_at } = readManifest(folder, file);
-  const queued = await settle(config, join(folder, names.database));
+  // Apart from what the restore itself notes in the work folder.
+  const unpacked = join(folder, 'unpacked');
+  await mkdir(unpacked);
+  await unpack(file, unpacked);
+  const { version, created_at } = readManifest(unpacked, file);
+  const queued = await settle(config, join(unpacked, names.database));
   // A copy has what the settling has left in a file of its own beside the database.
   const settled = join(folder, 'settled.db');
-  copyDatabase(join(folder, names.database), settled);
+  copyDatabase(join(unpacked, names.database), settled);
   await chmod(settled, 0o600);
-  await put(work, settled, places);
+  await putInPlace(folder, movesOf(unpacked, settled, places));
   const text =
     `The backup of ${created_at} is restored. ${queued} queued messages may have been sent since: they are ` +
     'repeated under their references where the network drops repeats, else they fail with delivery_uncertain.';
   return { json: { file, version, created_at, queued }, text };
+}
+
+/** The database comes last, see `leftBy`. */
+function movesOf(
+  unpacked: string,
+  settled: string,
+  { database, network, media }: Places,
+): readonly Move[] {
+  const all: readonly (readonly [string, string | null])[] = [
+    [join(unpacked, names.network), network],
+    [join(unpacked, names.media), media],
+    [settled, database],
+  ];
+  return all.flatMap(([from, to]) => (to === null || !existsSync(from) ? [] : [[from, to]]));
 }
 
 async function unpack(file: string, folder: string): Promise<void> {
@@ -85,37 +106,5 @@ async function settle(config: GatewayConfig, database: string): Promise<number> 
     return queued;
   } finally {
     await gateway.close();
-  }
-}
-
-/** Moves what was unpacked to its places, the database last; none of it stays when one cannot be moved. */
-async function put(
-  { folder, leftovers }: Work,
-  settled: string,
-  { database, network, media }: Places,
-): Promise<void> {
-  const moves = [
-    [join(folder, names.network), network],
-    [join(folder, names.media), media],
-    [settled, database],
-  ] as const;
-  for (const [from, to] of moves) {
-    if (to === null || !existsSync(from)) continue;
-    await mkdir(dirname(to), { recursive: true, mode: 0o700 });
-    leftovers.add(to).add(`${to}.partial`);
-    await move(from, to);
-  }
-  leftovers.clear();
-}
-
-/** Moves a file or a folder, also to another volume, where it has its name once it is whole. */
-async function move(from: string, to: string): Promise<void> {
-  try {
-    await rename(from, to);
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EXDEV')) throw error;
-    const partial = `${to}.partial`;
-    await cp(from, partial, { recursive: true });
-    await rename(partial, to);
   }
 }

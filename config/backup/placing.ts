@@ -1,0 +1,43 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+/** A file or a folder of the work folder, and where it goes. */
+export type Move = readonly [from: string, to: string];
+
+/** List of what is being put in place, in the work folder: who finds it there finds what a killed process has left. */
+const listName = 'placing.json';
+
+/**
+ * Moves files and folders of a work folder to their places, also on other volumes: first all of them beside their
+ * places, then each into its own, in this order.
+ */
+export async function putInPlace(folder: string, moves: readonly Move[]): Promise<void> {
+  const places = moves.map(([, to]) => to);
+  for (const to of places) await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+  const left = JSON.stringify([...places, ...places.map(beside)]);
+  await writeFile(join(folder, listName), left, { flush: true });
+  for (const [from, to] of moves) await moveBeside(from, beside(to));
+  for (const to of places) await rename(beside(to), to);
+}
+
+/** What a process that used this work folder may have put in place, or beside it. */
+export function leftInPlace(folder: string): readonly string[] {
+  const list = join(folder, listName);
+  if (!existsSync(list)) return [];
+  const text = readFileSync(list, 'utf8');
+  // Killed while it wrote the list, before the first move.
+  return text === '' ? [] : (JSON.parse(text) as readonly string[]);
+}
+
+const beside = (place: string): string => `${place}.partial`;
+
+async function moveBeside(from: string, to: string): Promise<void> {
+  await rm(to, { recursive: true, force: true });
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EXDEV')) throw error;
+    await cp(from, to, { recursive: true });
+  }
+}

@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import t, { type Test } from 'tap';
+import { startProcess } from '../../harness/processes.ts';
+
+const killing = pathToFileURL(join(import.meta.dirname, '../../fixtures/kill-at.mjs'));
+/** Another volume than that of temporary files, where there is one. */
+const volume = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+async function folder(t: Test, place: string): Promise<string> {
+  const path = await mkdtemp(join(place, 'restore-'));
+  t.teardown(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+const lockFiles = /\.lock$/;
+
+async function filesIn(path: string): Promise<readonly string[]> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && !lockFiles.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name).slice(path.length + 1))
+    .sort();
+}
+
+t.test('wherever a restore is killed, the next one finds no trace of it', async (t) => {
+  const [home, place, data] = [
+    await folder(t, tmpdir()),
+    await folder(t, tmpdir()),
+    await folder(t, volume),
+  ];
+  const secret = { GATEWAY_SECRET: Buffer.alloc(32, 7).toString('base64') };
+  const run = async (line: string, env: Readonly<Record<string, string>>) => {
+    const process = startProcess(t, ['main.ts', ...line.split(' ')], { ...secret, ...env });
+    return { ...(await process.exit), output: process.output };
+  };
+  t.match(await run('migrate', { DATA_DIR: home }), { code: 0 });
+  await mkdir(join(home, 'simulated-network'), { recursive: true });
+  await copyFile(join(home, 'gateway.db'), join(home, 'simulated-network', 'network.sqlite'));
+  const kept = join(home, 'media', 'kept', 'ten_a', '00');
+  await mkdir(kept, { recursive: true });
+  await writeFile(join(kept, 'a picture'), 'of Ada');
+  const tar = join(place, 'backup.tar');
+  t.match(await run(`backup ${tar}`, { DATA_DIR: home }), { code: 0 });
+
+  const target = { DATA_DIR: data, DATABASE_URL: `sqlite:${join(place, 'gateway.db')}` };
+  const hook = { NODE_OPTIONS: `--import=${killing}` };
+  const isWhole = async () => {
+    const found = await filesIn(data);
+    t.match(found.join('\n'), /^media\/kept\/ten_a\/00\/a picture\n.*network\.sqlite$/);
+    const picture = await readFile(join(data, 'media', 'kept', 'ten_a', '00', 'a picture'), 'utf8');
+    t.equal(picture, 'of Ada');
+  };
+  let killed = 0;
+  while (!existsSync(join(place, 'gateway.db'))) {
+    // As if the killed one had copied what the next one does not.
+    for (const partial of await readdir(join(data, 'media')).catch(() => [])) {
+      if (partial.endsWith('.partial')) await writeFile(join(data, 'media', partial, 'old'), '');
+    }
+    const env = { ...target, ...hook, KILL_AT: String(killed + 1) };
+    const next = await run(`restore ${tar}`, env);
+    if (!t.match(next, { signal: 'SIGKILL', output: '' })) return;
+    killed += 1;
+  }
+  t.ok(killed > 12, 'it is killed before and after each move');
+  await isWhole();
+  const again = await run(`restore ${tar}`, target);
+  t.match(again, { code: 1, output: /gateway\.db is there already/ });
+  t.same(await filesIn(place), ['backup.tar', 'gateway.db'], 'nothing is left of the killed ones');
+  await isWhole();
+});
