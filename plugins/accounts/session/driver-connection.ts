@@ -38,11 +38,12 @@ export class DriverConnection {
   readonly #parts: DriverConnectionParts;
   /** Of the driver's present session: what a replaced one emitted counts no more. */
   #port: EventPort;
-  /** The proxy of the latest attempt, as the record has it. */
-  #through: string | null = null;
+  /** The proxy of the latest attempt, as the record has it; that of the first one before. */
+  #through: string | null;
 
   constructor(parts: DriverConnectionParts) {
     this.#parts = parts;
+    this.#through = parts.live.row.proxy;
     this.#port = this.#newPort();
   }
 
@@ -69,6 +70,7 @@ export class DriverConnection {
     void contain(async () => {
       const { row } = live;
       const { driver, environment } = this.#parts;
+      this.#through = row.proxy;
       const proxy = row.proxy === null ? null : await environment.proxies.through(row);
       // The lookup takes its time.
       if (port !== this.#port) return;
@@ -76,16 +78,15 @@ export class DriverConnection {
       if (!mayCall()) return tries.lost('network_unreachable', null);
       if (row.proxy !== live.row.proxy) return this.attempt();
       port.proxy = proxy;
-      this.#through = row.proxy;
       live.session ??= driver.open(live.account, port);
       return request === undefined ? live.session.resume() : live.session.link(request);
     }, failed);
   }
 
-  /** Whether a record names another proxy than the one connected through: a transition may have brought the record before. */
+  /** Whether a record names another proxy than the latest attempt's: a transition may have brought the record before. */
   isProxiedElsewhere({ id, proxy }: FollowedAccount): boolean {
-    const { environment, live } = this.#parts;
-    if (live.session === null || this.#through === proxy) return false;
+    const { environment } = this.#parts;
+    if (this.#through === proxy) return false;
     return !environment.proxies.isSame({ id, proxy: this.#through }, { id, proxy });
   }
 
@@ -94,6 +95,7 @@ export class DriverConnection {
     const { live, status, tries } = this.#parts;
     live.disconnect();
     this.#port = this.#newPort();
+    tries.anew();
     const cause = { reason: 'network_unreachable', detail: details.proxy_changed } as const;
     await status.apply({ type: 'lost', ...cause, retryAt: null });
     tries.wanted();

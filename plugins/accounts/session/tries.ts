@@ -91,13 +91,19 @@ export class Tries {
     this.#turn?.hurry();
   }
 
-  /** The account is connected: the next loss begins anew. */
-  connected(): void {
+  /** There is another way to the network: the next loss begins anew, unless the network has named a moment. */
+  anew(): void {
+    if (this.#isNamed) return;
     this.end();
     this.#lostAt = null;
     this.#pauseMs = 0;
     this.#failed = 0;
+  }
+
+  /** The account is connected: the next loss begins anew. */
+  connected(): void {
     this.#isNamed = false;
+    this.anew();
     this.#isWaitedFor = false;
   }
 

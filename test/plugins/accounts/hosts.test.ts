@@ -5,6 +5,7 @@ import type { OutboundMessage } from '../../../core/contracts/driver.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { credentialLane } from '../../../plugins/accounts/lanes/credentials.ts';
 import { type ClaimedSession, claimSessionsLane } from '../../../plugins/accounts/lanes/leases.ts';
+import { proxyLane } from '../../../plugins/accounts/lanes/proxy.ts';
 import type { Timers } from '../../../plugins/accounts/session/timers.ts';
 import type { LeaseKind, LeaseToken } from '../../../plugins/cluster/contract.ts';
 import { beatLane, type Renewal, renewLane } from '../../../plugins/cluster/lanes.ts';
@@ -508,6 +509,55 @@ t.test('pauses between tries to reconnect grow and start over', async (t) => {
   await session.state('connected');
   await session.state('lost');
   t.equal(timers.run(), 1_000);
+});
+
+t.test('another proxy is tried at once where the former one is not found', async (t) => {
+  const world = await makeWorld(t);
+  const [timers, clock] = [new HandTimers(), new HandClock()];
+  const tried: (string | null)[] = [];
+  const process = await world.start({
+    ...{ timers, clock, leaseMs: 300_000, reconnectMaxMs: 300_000 },
+    through: async ({ proxy }) => {
+      tried.push(proxy);
+      return proxy === 'socks5://gone' ? 'There is no such host.' : null;
+    },
+  });
+  const { driver, storage, broker, listener } = process;
+  const accountId = await world.connected(process, '+15556000003');
+  const { tenantId } = await world.row(accountId);
+  const lane = proxyLane(broker);
+  const through = (proxy: string) => storage.submit(lane, { tenantId, accountId, proxy });
+  const untilTried = (count: number) =>
+    until(`${count} tries`, async () => tried.length === count || undefined);
+  await through('socks5://gone');
+  await untilTried(1);
+  for (let count = 2; count < 8; count += 1) {
+    // Behind the one before it, which plans the next pause.
+    await sleep(50);
+    timers.run();
+    await untilTried(count);
+  }
+  await sleep(50);
+  clock.at += 20_000;
+  await through('socks5://one');
+  await untilTried(8);
+  t.equal(tried.at(-1), 'socks5://one');
+  await until('the account to be connected', async () => listener.session?.connected || undefined);
+  t.equal(driver.sessions.length, 2);
+
+  await through('socks5://gone');
+  await sleep(200);
+  timers.run();
+  await untilTried(9);
+  await sleep(50);
+  t.equal(timers.run(), 2_000);
+  await untilTried(10);
+  await sleep(50);
+  await through('socks5://two');
+  await sleep(200);
+  t.equal(timers.run(), 1_000, 'or very soon, where one was tried at once just now');
+  await untilTried(11);
+  t.equal(tried.at(-1), 'socks5://two');
 });
 
 /** How often a session was to log in again. */

@@ -15,6 +15,7 @@ import type {
   SessionListener,
 } from '../../../plugins/accounts/contract.ts';
 import { makeAccountMetrics } from '../../../plugins/accounts/metrics.ts';
+import type { AccountProxies } from '../../../plugins/accounts/proxies.ts';
 import { LoginGate } from '../../../plugins/accounts/session/login-gate.ts';
 import { systemTimers, type Timers } from '../../../plugins/accounts/session/timers.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
@@ -82,6 +83,8 @@ export interface ProcessOptions {
   readonly timers?: Timers;
   readonly clock?: Clock;
   readonly accountsCap?: number;
+  /** Looks a proxy up; it is found when absent. */
+  readonly through?: AccountProxies['through'];
   /** What fetches the media of sends; nothing when absent. */
   readonly media?: Partial<Pick<MediaService, 'fetch' | 'ahead'>>;
 }
@@ -152,7 +155,7 @@ export class World {
       proxies: {
         sealed: (_, url) => url,
         isSame: (one, other) => one.proxy === other.proxy,
-        through: async () => null,
+        through: options.through ?? (async () => null),
       },
       channels: {
         driverOf: (channel) => (['msgapp_web', 'chatapp'].includes(channel) ? driver : null),
