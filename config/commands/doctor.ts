@@ -11,7 +11,7 @@ import {
 import { examineBroker } from '../doctor/broker.ts';
 import { judgeDatabase } from '../doctor/database.ts';
 import { bad, type Finding, good } from '../doctor/finding.ts';
-import { examineHost } from '../doctor/host.ts';
+import { examineHost, type HostPlaces } from '../doctor/host.ts';
 import { examineProxies } from '../doctor/proxies.ts';
 import { embeddedDatabase } from '../embedded-database.ts';
 import { refuseUnservable } from '../load.ts';
@@ -47,12 +47,17 @@ async function examine(
     return [good('settings', 'Every setting is valid.')];
   });
   const servable = ofSettings.every(({ ok }) => ok);
-  const ofHost = await guarded('files', () => examineHost(config.data_dir));
+  const ofHost = await guarded('files', () => examineHost(placesOf(config)));
   const found = await Promise.all([
     guarded('database', () => ofDatabase(config, servable)),
     guarded('broker', async () => [await ofBroker(config)]),
   ]);
   return [...ofSettings, ...ofHost, ...found.flat()];
+}
+
+function placesOf(config: GatewayConfig): HostPlaces {
+  const { data_dir: dataDir, media } = config;
+  return { database: embeddedDatabase(config), dataDir, media: media.directory };
 }
 
 async function ofBroker(config: GatewayConfig): Promise<Finding> {

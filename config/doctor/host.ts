@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { bad, type Finding, good } from './finding.ts';
 
 /** Free bytes below which a data folder is called full: a gateway stops writing when there are none. */
@@ -30,18 +30,43 @@ export function judgeDisk(folder: string, freeBytes: number): Finding {
     : bad('disk', `${free}: make room for at least 1 GiB, as a full disk refuses every send.`);
 }
 
-/** Looks at the data folder. To be called before a database is opened, which makes its file private. */
-export async function examineHost(dataDir: string): Promise<readonly Finding[]> {
-  if (!existsSync(dataDir)) {
+/** Where a gateway keeps what it has. */
+export interface HostPlaces {
+  /** The file of an embedded database; null: a server has it. */
+  readonly database: string | null;
+  readonly dataDir: string;
+  readonly media: string;
+}
+
+/** Looks at files and disks. To be called before a database is opened, which makes its file private. */
+export async function examineHost(places: HostPlaces): Promise<readonly Finding[]> {
+  const { database, dataDir, media } = places;
+  const folders = [...(database === null ? [] : [dirname(database)]), dataDir, media];
+  if (!folders.some((folder) => existsSync(folder))) {
     return [good('files', `There is no folder ${dataDir} yet: the first start makes it.`)];
   }
-  const kept = await Promise.all(
-    ['gateway.db', 'gateway-secret'].map(async (name): Promise<KeptPath> => {
-      const path = join(dataDir, name);
-      const found = await stat(path).catch(() => null);
-      return { path, mode: found?.mode ?? null };
-    }),
-  );
-  const { bavail, bsize } = await statfs(dataDir);
-  return [judgeModes(kept), judgeDisk(dataDir, bavail * bsize)];
+  const files = [...(database === null ? [] : [database]), join(dataDir, 'gateway-secret')];
+  const kept = files.map(async (path): Promise<KeptPath> => {
+    const found = await stat(path).catch(() => null);
+    return { path, mode: found?.mode ?? null };
+  });
+  return [judgeModes(await Promise.all(kept)), ...(await examineDisks(folders))];
+}
+
+/** Looks at the free space for folders, once where several are on one disk. */
+async function examineDisks(folders: readonly string[]): Promise<readonly Finding[]> {
+  const findings = new Map<number, Finding>();
+  for (const folder of folders) {
+    const there = nearest(resolve(folder));
+    const { dev } = await stat(there);
+    if (findings.has(dev)) continue;
+    const { bavail, bsize } = await statfs(there);
+    findings.set(dev, judgeDisk(folder, bavail * bsize));
+  }
+  return [...findings.values()];
+}
+
+/** The folder itself, or the one in which it will be made. */
+function nearest(folder: string): string {
+  return existsSync(folder) ? folder : nearest(dirname(folder));
 }

@@ -121,6 +121,29 @@ t.test('an embedded gateway, before its start, beside it, and with what is wrong
   isBad(t, await examined({ DATA_DIR: '/proc' }), 'disk', /^0\.0 GiB .*at \/proc: make room/);
 });
 
+t.test('files and disks are those that the settings name', async (t) => {
+  const [home, elsewhere] = [await makeFolder('doctor'), await makeFolder('doctor')];
+  const database = join(elsewhere, 'other.db');
+  await writeFile(database, '', { mode: 0o644 });
+  const DATABASE_URL = `sqlite:${database}`;
+  const env = { DATA_DIR: home, DATABASE_URL, GATEWAY_SECRET: secret() };
+  const open = await examined(env);
+  const sentence = `${database} has mode 644, others may use it: run chmod go-rwx ${database}.`;
+  t.match(open.of.get('files'), { ok: false, sentence });
+  await chmod(database, 0o600);
+  if (process.platform !== 'linux') return;
+  const disks = async (changes: Readonly<Record<string, string>>) => {
+    const { findings } = await examined({ ...env, ...changes });
+    return findings.filter(({ check }) => check === 'disk');
+  };
+  t.match(await disks({}), [{ sentence: new RegExp(` at ${elsewhere}\\.$`) }], 'one disk');
+  // A file system without a free byte.
+  const full = [{ ok: true }, { ok: false, sentence: /^0\.0 GiB are free at \/proc/ }];
+  t.match(await disks({ GATEWAY_MEDIA__DIRECTORY: '/proc/media' }), full, 'of the media');
+  const DATABASE_ELSEWHERE = { DATABASE_URL: 'sqlite:/proc/gateway.db' };
+  t.match(await disks(DATABASE_ELSEWHERE), [...full].reverse(), 'of the database');
+});
+
 t.test('a database server, and what is wrong with it', async (t) => {
   const { url, server, execute } = await startReadOnlyServer(t);
   const env = { DATABASE_URL: url, GATEWAY_SECRET: secret(), DATA_DIR: await makeFolder('doctor') };
