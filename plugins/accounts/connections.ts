@@ -9,7 +9,7 @@ import type { Plans } from '../tenants/contract.ts';
 import { isPairing } from './account-state.ts';
 import type { ChannelDirectory } from './channel-access.ts';
 import type { ConnectOptions } from './contract.ts';
-import { parseIdentifierInAddress } from './identifiers.ts';
+import { identifierAsGiven, parseIdentifierInAddress } from './identifiers.ts';
 import type { RemoveInput, RemoveOutput } from './lanes/remove.ts';
 import { restingView } from './session/connecting.ts';
 import { stillLinked } from './session/ending.ts';
@@ -164,10 +164,21 @@ export class Connections {
   ): Promise<AccountRow | undefined> {
     const { channels, storage } = this.#parts;
     const { driver } = channels.access(caller, channel);
-    const stored = parseIdentifierInAddress(driver, identifier);
-    if (stored === null) return undefined;
-    const row = await storage.read.accounts.present(caller.tenantId, channel, stored);
-    return row !== undefined && mayUse(caller, row.id) ? row : undefined;
+    const find = async (stored: string | null) => {
+      if (stored === null) return undefined;
+      const row = await storage.read.accounts.present(caller.tenantId, channel, stored);
+      return row !== undefined && mayUse(caller, row.id) ? row : undefined;
+    };
+    let stored: string | null;
+    try {
+      stored = parseIdentifierInAddress(driver, identifier);
+    } catch (error) {
+      // What was connected before can be found and removed without its driver, by the text that is stored.
+      const row = await find(identifierAsGiven(identifier));
+      if (row === undefined) throw error;
+      return row;
+    }
+    return find(stored);
   }
 
   /** A key that is limited to some accounts links these anew, and no others. */

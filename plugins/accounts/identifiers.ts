@@ -26,6 +26,11 @@ export function parseIdentifierInAddress(driver: Naming | null, text: string): s
   return driver === null ? (phone ?? storable(text)) : phone;
 }
 
+/** An identifier that nobody parses, as it may be stored; null when none can be. Pure. */
+export function identifierAsGiven(text: string): string | null {
+  return storable(text);
+}
+
 /** Checks an identifier of a driver, as types do not bind drivers at run time. */
 function storable(parsed: unknown): string | null {
   if (typeof parsed !== 'string' || parsed === '' || parsed.length > longestIdentifier) return null;

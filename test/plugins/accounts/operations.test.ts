@@ -393,6 +393,15 @@ for (const { name, create } of databases) {
         status: 'restricted',
         reason: 'blocked_by_network',
       });
+      await connect({ identifier: '12025550123@home' });
+      const parse = () => {
+        throw new GatewayError('driver_failed');
+      };
+      drivers.set('mail', new FakeDriver({}, { description: 'an address', parse }));
+      const other = { channel: 'mail', identifier: '12025550123@home' };
+      t.match(await call('get_connection_status', { account: other }), other, 'while it is away');
+      t.same(await call('disconnect', { account: other }), { ...other, status: 'removed' });
+      t.match(await call('disconnect', { account: other }), { refused: 'driver_failed' });
       drivers.delete('mail');
       t.match(await connect({ identifier: 'ada@home' }), { refused: 'channel_not_enabled' });
       t.same(await call('disconnect', { account: of }), { ...of, status: 'removed' });
@@ -471,8 +480,11 @@ for (const { name, create } of databases) {
         { status: 'error', reason: 'login_refused', step: null },
         'a linking that was given up is shown with its reason',
       );
-      const parses = (parse: (text: string) => string | null) =>
-        drivers.set('mail', new FakeDriver({}, { description: 'an address', parse }));
+      const parses = (parse: (text: string) => string | null) => {
+        const other = new FakeDriver({}, { description: 'an address', parse });
+        other.behaviour.link = mail.behaviour.link;
+        drivers.set('mail', other);
+      };
       parses(() => null);
       for (const one of links) {
         t.match(await call(one, { headers }), { refused: 'connection_not_found' });
@@ -480,8 +492,10 @@ for (const { name, create } of databases) {
       parses(() => {
         throw new GatewayError('driver_failed');
       });
-      for (const one of links) t.match(await call(one, { headers }), { refused: 'driver_failed' });
-      const made = await call('create_connection_link', { account });
+      t.match(await call('get_link', { headers }), { status: 'error' }, 'its account is there');
+      t.match(await call('restart_link', { headers }), { step: { field: 'password' } });
+      const unknown = { channel: 'mail', identifier: 'ben@home' };
+      const made = await call('create_connection_link', { account: unknown });
       t.match(made, { refused: 'driver_failed' });
     });
 
