@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { refuseWrongBroker } from './broker-address.ts';
 import { environmentSettings, noSuchField } from './environment.ts';
 import { ConfigError } from './error.ts';
 import { type FieldPath, type FieldSchema, isGroup, memberSchema, rootSchema } from './fields.ts';
 import type { GatewayConfig } from './schema.ts';
+import { refuseMisreadAddresses } from './server-addresses.ts';
 import { isPlainObject, setAt, type Tree } from './tree.ts';
 import { refuseWrongValues } from './validate.ts';
 
@@ -30,7 +30,7 @@ export function loadConfig({ env, file }: ConfigSources): GatewayConfig {
   }
   deriveDefaults(tree);
   const config = refuseWrongValues(tree, origins);
-  refuseWrongBroker(config.amqp_url);
+  refuseMisreadAddresses(config);
   refuseUselessAuthorities(config);
   refuseWrongPauses(config);
   return config;

@@ -161,6 +161,10 @@ t.test('a start that cannot be says why in a sentence', async (t) => {
       { AMQP_URL: 'amqp://user:hid#den@host', LOG_LEVEL: 'trace' },
       /^amqp_url \(AMQP_URL\) is not an address: [^\n]*\.\n$/,
     ],
+    [
+      { DATABASE_URL: 'mysql://user:12/hidden@host/gateway' },
+      /^database_url \(DATABASE_URL\) is not an address: [^\n]*\.\n$/,
+    ],
     [{ PORT: String(port) }, new RegExp(`port ${port} is taken by another program\\.`)],
     [{ METRICS_PORT: String(port) }, new RegExp(`port ${port} is taken by another program\\.`)],
   ];

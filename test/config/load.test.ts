@@ -215,13 +215,31 @@ const refusals: readonly [string, () => unknown, RegExp][] = [
     () => fromEnv({ PUBLIC_URL: 'https://user:hidden@gateway.example/path' }),
     /^public_url \(PUBLIC_URL\) must be an http:.* address without a user or password\.$/,
   ],
-  ...['ab#hidden', 'ab/hidden', 'ab?hidden', '12#hidden', '12/hidden', '12?hidden', '%hidden'].map(
-    (password): (typeof refusals)[number] => [
+  ...[
+    'ab#hidden',
+    'ab/hidden',
+    'ab?hidden',
+    '12#hidden',
+    '12/hidden',
+    '12?hidden',
+    '%hidden',
+  ].flatMap((password): readonly (typeof refusals)[number][] => [
+    [
       `the password ${password} in the broker's address`,
       () => fromEnv({ AMQP_URL: `amqp://user:${password}@host/vhost` }),
       /^amqp_url \(AMQP_URL\) is not an address: write .* %3F %23, or give .* in AMQP_PASSWORD;/,
     ],
-  ),
+    [
+      `the password ${password} in the database's address`,
+      () => fromEnv({ DATABASE_URL: `mysql://user:${password}@host/gateway` }),
+      /^database_url \(DATABASE_URL\) is not an address: .* %23, or give .* in DATABASE_PASSWORD;/,
+    ],
+  ]),
+  [
+    'a name of the database that is not encoded',
+    () => fromEnv({ DATABASE_URL: 'mysql://user:hidden@host/gate%way' }),
+    /^database_url \(DATABASE_URL\) is not an address: .* password and database name as %25 /,
+  ],
   [
     "a port of the broker's that is none",
     () => fromEnv({ AMQP_URL: 'amqp://user:hidden@host:99999' }),
