@@ -25,9 +25,11 @@ export async function putInPlace(folder: string, moves: readonly Move[]): Promis
 export function leftInPlace(folder: string): readonly string[] {
   const list = join(folder, listName);
   if (!existsSync(list)) return [];
-  const text = readFileSync(list, 'utf8');
-  // Killed while it wrote the list, before the first move.
-  return text === '' ? [] : (JSON.parse(text) as readonly string[]);
+  try {
+    return JSON.parse(readFileSync(list, 'utf8')) as readonly string[];
+  } catch {
+    return []; // It ended while it wrote the list, before the first move.
+  }
 }
 
 const beside = (place: string): string => `${place}.partial`;
