@@ -125,8 +125,13 @@ export class Waits {
   /** What there is already. From now on there is nothing yet. */
   async #first({ tenantId, accounts, position }: WaitRequest): Promise<WaitResult> {
     if (position !== null) return await this.#page(tenantId, accounts, position);
+    return { messages: [], position: await this.#latest(tenantId) };
+  }
+
+  /** The number of the tenant's last message: all up to it are committed. */
+  async #latest(tenantId: string): Promise<number> {
     const latest = await this.#parts.read.tenants.inboundSequences([tenantId]);
-    return { messages: [], position: latest.get(tenantId) ?? 0 };
+    return latest.get(tenantId) ?? 0;
   }
 
   /** Sleeps in a slot of the tenant's until there is something after what was read first, or after now. */
@@ -174,11 +179,15 @@ export class Waits {
 
   async #read(tenantId: string, accounts: WantedAccounts, position: number): Promise<WaitResult> {
     const { read } = this.#parts;
-    const pages = [...(accounts ?? [null])].map((accountId) =>
+    const wanted = [...(accounts ?? [null])];
+    // Several accounts are several reads: what commits between them is left to the next wait, or it could be passed.
+    const last = wanted.length < 2 ? Infinity : await this.#latest(tenantId);
+    const pages = wanted.map((accountId) =>
       read.messages.inboundAfter(tenantId, position, accountId, waitPageSize),
     );
     const messages = (await Promise.all(pages))
       .flat()
+      .filter(({ inboundSequence }) => (inboundSequence ?? 0) <= last)
       .sort((one, other) => (one.inboundSequence ?? 0) - (other.inboundSequence ?? 0))
       .slice(0, waitPageSize);
     return { messages, position: messages.at(-1)?.inboundSequence ?? position };

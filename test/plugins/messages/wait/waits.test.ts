@@ -6,7 +6,7 @@ import type { MessageWithContact } from '../../../../plugins/messages/tables/mes
 import { pruneWaits } from '../../../../plugins/messages/upkeep.ts';
 import { noHandover } from '../../../../plugins/messages/wait/handover.ts';
 import type { WaitResult } from '../../../../plugins/messages/wait/wait-result.ts';
-import type { WaitRequest } from '../../../../plugins/messages/wait/waits.ts';
+import { type WaitRequest, Waits } from '../../../../plugins/messages/wait/waits.ts';
 import { databases, engines } from '../../../harness/databases.ts';
 import { FaultyServer } from '../../storage/faulty-server.ts';
 import { FakeSession, hub, inbound, makeTenant, openStage, type Stage, until } from '../stage.ts';
@@ -30,6 +30,35 @@ function gate(): readonly [Promise<void>, () => void] {
     open = resolve;
   });
   return [opened, open];
+}
+
+type Page = readonly MessageWithContact[];
+
+/** The waits of another process, whose reads of one account's page go through this. */
+function waitsOf(
+  { storage: { read } }: Stage,
+  page: (accountId: string | null, read: () => Promise<Page>) => Promise<Page>,
+): Waits {
+  const messages = new Proxy(read.messages, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (name !== 'inboundAfter' || typeof member !== 'function') return member;
+      return (...parameters: Parameters<typeof target.inboundAfter>): Promise<Page> =>
+        page(parameters[2], () => Reflect.apply(member, target, parameters));
+    },
+  });
+  return new Waits({
+    read: { ...read, messages },
+    lanes: {
+      passWait: async () => null,
+      openWait: async ({ id }) => ({ id, held: 1, latest: 0 }),
+      closeWaits: async () => undefined,
+    },
+    authenticator: { isCurrent: async () => true },
+    processId: 'p',
+    clock: systemClock,
+    log: { warn() {}, debug() {} } as never,
+  });
 }
 
 const texts = (result: WaitResult): string[] => result.messages.map((message) => message.text);
@@ -420,32 +449,36 @@ for (const engine of databases) {
       }
     });
 
+    t.test('what commits between the reads of two accounts is not passed', async (t) => {
+      const { tenantId, sessions } = await open(2);
+      const [one, two] = sessions as [FakeSession, FakeSession];
+      await stage.part.receive(two, inbound('before'));
+      let [first, second] = ['between, of one', 'between, of two'];
+      const waits = waitsOf(stage, async (accountId, read) => {
+        if (accountId === one.account.id) return await read();
+        // The page of the other account is read by now, in its own snapshot.
+        await pause(50);
+        if (first !== '') await stage.part.receive(one, inbound(first));
+        if (second !== '') await stage.part.receive(two, inbound(second));
+        [first, second] = ['', ''];
+        return await read();
+      });
+      const accounts = new Set([one.account.id, two.account.id]);
+      const seen: string[] = [];
+      for (let position = 0; position < 3; ) {
+        const found = await waits.wait(request(tenantId, { accounts, position }));
+        seen.push(...texts(found));
+        position = found.position;
+      }
+      t.same(seen, ['before', 'between, of one', 'between, of two']);
+    });
+
     t.test('readers at the same position share a read', async (t) => {
       const { tenantId, session } = await open();
       let reads = 0;
-      const { read } = stage.storage;
-      const counting = new Proxy(read.messages, {
-        get(target, name) {
-          const member: unknown = Reflect.get(target, name);
-          if (name !== 'inboundAfter' || typeof member !== 'function') return member;
-          return (...parameters: unknown[]): Promise<readonly MessageWithContact[]> => {
-            reads += 1;
-            return Reflect.apply(member, target, parameters);
-          };
-        },
-      });
-      const { Waits } = await import('../../../../plugins/messages/wait/waits.ts');
-      const waits = new Waits({
-        read: { ...read, messages: counting },
-        lanes: {
-          passWait: async () => null,
-          openWait: async ({ id }) => ({ id, held: 1, latest: 0 }),
-          closeWaits: async () => undefined,
-        },
-        authenticator: { isCurrent: async () => true },
-        processId: 'p',
-        clock: systemClock,
-        log: { warn() {}, debug() {} } as never,
+      const waits = waitsOf(stage, (_accountId, read) => {
+        reads += 1;
+        return read();
       });
       const waiting = Array.from({ length: 20 }, () =>
         waits.wait(request(tenantId, { position: 0 })),
