@@ -42,7 +42,7 @@ export interface LaneParts extends AcceptParts, ReceiveParts {
   readonly forgetContact: Messages['forgetContact'];
   /** Takes the events of sent messages. */
   readonly outbox: Pick<Outbox, 'prepare'>;
-  /** After which an undispatched message fails. */
+  /** After which a message is not handed over any more. */
   readonly expireMs: number;
   /** How many waits one tenant may have open. */
   readonly waits: number;

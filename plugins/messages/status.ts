@@ -88,6 +88,19 @@ export function failed(message: StoredMessage, error: string, at: number): Statu
   return { message: changed, raised: raise(changed) };
 }
 
+/**
+ * Nobody sends the message any more. Of one that was handed to the network and not answered nobody will hear again: it
+ * fails as uncertain, unless a receipt has shown that it arrived.
+ * @param error why it fails where it was not handed over
+ */
+export function givenUp(message: StoredMessage, error: string, at: number): StatusChange | null {
+  if (message.dispatchedAt === null) return failed(message, error, at);
+  const takenAt = takenByNetworkAt(message);
+  return takenAt === null
+    ? failed(message, failures.delivery_uncertain(), at)
+    : answered(message, null, takenAt);
+}
+
 function advance(message: StoredMessage, receipt: Receipt): StoredMessage | null {
   if (message.status === 'failed' || message.status === 'received') return null;
   const { status, error } = receipt;

@@ -2,15 +2,13 @@ import type { Unit } from '../../../core/contracts/storage.ts';
 import type { AccountReason } from '../../accounts/contract.ts';
 import { failures } from '../failures.ts';
 import type { MessageReporter } from '../message-reporter.ts';
-import { answered, failed, takenByNetworkAt } from '../status.ts';
+import { givenUp } from '../status.ts';
 import type { QueuePart } from '../tables/queued-messages.ts';
 import { changedAtOnce, changeQueued } from './change-queued.ts';
 
 /**
  * Fails the queued messages of an account that is removed or logged out: some inside that change's transaction, of a long
- * queue the rest soon after it, and none is sent meanwhile. Of
- * one that was handed to the network and not answered nobody will hear again: it fails as uncertain, unless a
- * receipt has shown that it arrived.
+ * queue the rest soon after it, and none is sent meanwhile.
  */
 export async function abandonQueued(
   unit: Unit,
@@ -31,14 +29,8 @@ export async function abandonSome(
   part: QueuePart = {},
 ): Promise<boolean> {
   const queued = await unit.queuedMessages.queuedForChange(accountId, changedAtOnce, part);
-  const changed = await changeQueued(unit, reporter, queued, (message) => {
-    if (message.dispatchedAt === null) {
-      return failed(message, failures.account(reason), unit.now);
-    }
-    const takenAt = takenByNetworkAt(message);
-    return takenAt === null
-      ? failed(message, failures.delivery_uncertain(), unit.now)
-      : answered(message, null, takenAt);
-  });
+  const changed = await changeQueued(unit, reporter, queued, (message) =>
+    givenUp(message, failures.account(reason), unit.now),
+  );
   return changed === changedAtOnce;
 }

@@ -39,7 +39,7 @@ export type Dispatch =
   /** The message ends here: what became of it, and whether its events are raised. */
   | { readonly end: StatusChange; readonly silent: boolean };
 
-/** Decides whether a queued message goes out now. Undispatched ones obey flags, restriction and expiry. */
+/** Decides whether a queued message goes out now. Only undispatched ones obey flags and restriction. */
 export function decideDispatch(
   message: StoredMessage,
   contact: Pick<Contact, 'private' | 'doNotDisturb'>,
@@ -54,12 +54,18 @@ export function decideDispatch(
     if (takenAt !== null) return end(answered(message, null, takenAt));
     // The intent of this very session, stored by a COMMIT whose answer got lost: nothing went out yet.
     if (message.dispatchFence === snapshot.fence && !snapshot.again) return go(message.attempts);
-    if (snapshot.deduplicates && message.attempts < mostAttempts) return go(message.attempts + 1);
+    const mayRepeat = snapshot.deduplicates && message.attempts < mostAttempts;
+    if (mayRepeat && !isOverdue(message, snapshot)) return go(message.attempts + 1);
     return end(failed(message, failures.delivery_uncertain(snapshot.cause), snapshot.now));
   }
   const error = refusal(message, contact, snapshot);
   if (error === null) return go(message.attempts + 1);
   return end(failed(message, error, snapshot.now), contact.private);
+}
+
+/** Whether it waited too long. */
+function isOverdue({ createdAt }: StoredMessage, { now, expireMs }: DispatchSnapshot): boolean {
+  return createdAt <= now - expireMs;
 }
 
 function refusal(
@@ -69,7 +75,7 @@ function refusal(
 ): string | null {
   if (contact.private) return failures.contact_private();
   if (contact.doNotDisturb) return failures.contact_do_not_disturb();
-  if (message.createdAt <= snapshot.now - snapshot.expireMs) {
+  if (isOverdue(message, snapshot)) {
     return failures.expired(snapshot.expireMs / 3_600_000, snapshot.cause);
   }
   if (snapshot.closedToStrangers !== null && snapshot.stranger) {

@@ -1,12 +1,13 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import type { AccountStatus } from '../../accounts/contract.ts';
 import { failures } from '../failures.ts';
 import type { MessageReporter } from '../message-reporter.ts';
-import { failed } from '../status.ts';
+import { givenUp } from '../status.ts';
 import { abandonSome } from './abandon.ts';
 import { changedAtOnce, changeQueued } from './change-queued.ts';
 
 /**
- * The lane of the sweep that fails some of what nobody will send: undispatched messages that waited too long, what a
+ * The lane of the sweep that fails some of what nobody will send: messages that waited too long, what a
  * link that is over has left, and what was accepted while its account was just being removed or logged out. Answers
  * whether there may be more.
  */
@@ -43,23 +44,25 @@ async function failSome(
   if (account === undefined) return false;
   const { removedAt, status, reason } = account;
   if (removedAt !== null) return await abandonSome(unit, id, 'removed', reporter);
-  if (status !== 'disconnected') return await expireSome(unit, id, expireMs, reporter);
+  if (status !== 'disconnected') return await expireSome(unit, id, status, expireMs, reporter);
   return await abandonSome(unit, id, reason ?? 'session_lost', reporter);
 }
 
 async function expireSome(
   unit: Unit,
   accountId: string,
+  status: AccountStatus,
   expireMs: number,
   reporter: Pick<MessageReporter, 'report'>,
 ): Promise<boolean> {
   const before = unit.now - expireMs;
   const waiting = await unit.queuedMessages.queuedForChange(accountId, changedAtOnce, {
     acceptedBefore: before,
-    undispatchedOnly: true,
+    // Where a session is connected the answer may come yet.
+    undispatchedOnly: status === 'connected',
   });
   const changed = await changeQueued(unit, reporter, waiting, (message) =>
-    failed(message, failures.expired(expireMs / 3_600_000), unit.now),
+    givenUp(message, failures.expired(expireMs / 3_600_000), unit.now),
   );
   return changed === changedAtOnce;
 }

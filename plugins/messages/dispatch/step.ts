@@ -8,7 +8,7 @@ import type { DispatchStep, NextSend } from './session-input.ts';
 
 /** What a step is decided by besides the rows. */
 export interface StepRules {
-  /** After which an undispatched message fails. */
+  /** After which a message is not handed over any more. */
   readonly expireMs: number;
   /** See `findStrangers`. */
   readonly strangers: ReadonlySet<string>;

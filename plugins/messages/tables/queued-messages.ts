@@ -110,8 +110,9 @@ export class QueuedMessageTable {
   }
 
   /**
-   * Accounts whose oldest undispatched message was accepted before a moment, and accounts with queued messages
-   * that have no session to come: removed or logged out, or that a link which is over has left.
+   * Accounts whose oldest message that waits was accepted before a moment, and accounts with queued messages
+   * that have no session to come: removed or logged out, or that a link which is over has left. What was handed to
+   * the network waits, too, once its account is not connected any more.
    */
   async accountsToExpire(acceptedBefore: number, limit: number): Promise<readonly string[]> {
     const { knex } = this.db;
@@ -123,7 +124,7 @@ export class QueuedMessageTable {
     // Sorted, so that of a long queue only its head is read.
     const oldest = queued()
       .select('m.created_at')
-      .whereNull('m.dispatched_at')
+      .whereRaw("(m.dispatched_at is null or a.status <> 'connected')")
       .orderBy('m.sequence')
       .limit(1);
     const rows: readonly { readonly id: string }[] = await knex('accounts as a')

@@ -37,3 +37,16 @@ t.test(
     t.equal(ends(queued, { now: queued.createdAt, cause }), null, 'in time it goes out');
   },
 );
+
+t.test('a message that was handed over is not repeated once it is too old', async (t) => {
+  const decide = (changes: Partial<DispatchSnapshot>, message = dispatched) =>
+    decideDispatch(message, contact, { ...snapshot, ...changes });
+  const inTime = { now: snapshot.now - 1 };
+  t.match(decide(inTime), { go: { attempts: 2 } }, 'in time the network drops the repeat');
+  const uncertain = { end: { message: { status: 'failed', error: /^delivery_uncertain: / } } };
+  t.match(decide({}), uncertain, 'by another session');
+  t.match(decide({ fence: 1, again: true }), uncertain, 'by the same one after a try');
+  t.match(decide({ fence: 1 }), { go: { attempts: 1 } }, 'a try that was never made is no repeat');
+  const taken = { ...dispatched, sentAt: 2_000 };
+  t.match(decide({}, taken), { end: { message: { status: 'sent', sentAt: 2_000 } } });
+});

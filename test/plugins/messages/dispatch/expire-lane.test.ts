@@ -39,4 +39,40 @@ for (const engine of databases) {
     t.equal(new Set(events.map(({ subject }) => subject)).size, 1_000, 'each is told of');
     t.equal(events.length, 1_000, 'once');
   });
+  t.test(`what was under way when its network was lost ends in time, ${engine.name}`, async (t) => {
+    const database = await engine.create(t);
+    const stage = await openStage(t, database.url, { expireMs });
+    const { read, write } = stage.storage.connections;
+    const { tenantId, accountIds } = await makeTenant(stage);
+    const accountId = accountIds[0] ?? '';
+    const [unanswered = '', taken = '', young = '', undispatched = ''] = await Promise.all(
+      [1, 2, 3, 4].map(async () => acceptedId(await stage.send({ tenantId }))),
+    );
+    const handedOver = { dispatched_at: 1_000_000, attempts: 1, dispatch_fence: 1 };
+    await write('messages').where('id', '<>', undispatched).update(handedOver);
+    await write('messages').where('id', '<>', young).update({ created_at: 1_000_000 });
+    await write('messages').where({ id: taken }).update({ sent_at: 1_000_500 });
+    const due = async () => {
+      const before = (await stage.storage.now()) - expireMs;
+      return await stage.storage.read.queuedMessages.accountsToExpire(before, 10);
+    };
+    const status = async (id: string) => {
+      const [row] = await read('messages').where({ id });
+      return `${row.status} ${row.error?.split(':')[0] ?? ''}`;
+    };
+
+    t.same(await due(), [accountId]);
+    t.equal(await stage.lanes.expire(accountId), false);
+    t.equal(await status(undispatched), 'failed expired');
+    t.equal(await status(unanswered), 'queued ', 'the answer may come while it is connected');
+    t.same(await due(), []);
+
+    await write('accounts').where({ id: accountId }).update({ status: 'connecting' });
+    t.same(await due(), [accountId]);
+    t.equal(await stage.lanes.expire(accountId), false);
+    t.equal(await status(unanswered), 'failed delivery_uncertain');
+    t.equal(await status(taken), 'sent ', 'a receipt has shown it');
+    t.equal(await status(young), 'queued ');
+    t.same(await due(), []);
+  });
 }
