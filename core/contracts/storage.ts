@@ -77,8 +77,14 @@ export interface Lane<Input, Output, Prefetched = void> {
    * Decides a batch in one transaction: one output for each input, both in order of arrival. A refusal is an output.
    * A throw rolls the batch back, and each input runs again alone, so that only a bad input fails. May run more than
    * once for one input: keep no state between runs, and re-validate anything cached while holding the locks.
+   * @param isRepeat a COMMIT of unknown outcome may have stored what these inputs leave that `recover` does not look for
    */
-  run(unit: Unit, inputs: readonly Input[], prefetched: Prefetched): Promise<readonly Output[]>;
+  run(
+    unit: Unit,
+    inputs: readonly Input[],
+    prefetched: Prefetched,
+    isRepeat: boolean,
+  ): Promise<readonly Output[]>;
   /**
    * Recovers an input after a COMMIT of unknown outcome, under the same locks. Answers the output when the effects of
    * the input are stored, else undefined; `run` then follows in the same transaction. Without `recover`, `run` is

@@ -161,7 +161,7 @@ async function runOnce<Input, Output, Prefetched>(
   const prefetch = async (tables: Tables) => await lane.prefetch?.(tables, inputs);
   const { result, signal } = await transact(parts, { locks, prefetch }, (unit, found) =>
     // Without `prefetch` a lane's `Prefetched` is void.
-    runAll(lane, inputs, unit, found as Prefetched),
+    runAll(lane, inputs, unit, found as Prefetched, false),
   );
   signal();
   return result;
@@ -172,8 +172,9 @@ async function runAll<Input, Output, Prefetched>(
   inputs: readonly Input[],
   unit: Unit,
   prefetched: Prefetched,
+  isRepeat: boolean,
 ): Promise<readonly Output[]> {
-  const outputs = await lane.run(unit, inputs, prefetched);
+  const outputs = await lane.run(unit, inputs, prefetched, isRepeat);
   if (outputs.length !== inputs.length) {
     throw new Error(
       `lane "${lane.name}" gave ${outputs.length} outputs for ${inputs.length} inputs`,
@@ -202,7 +203,7 @@ async function runRest<Input, Output, Prefetched>(
   if (missing.length === 0) return found as readonly Output[];
   // Without `prefetch` a lane's `Prefetched` is void.
   const prefetched = (await lane.prefetch?.(unit, missing)) as Prefetched;
-  const rest = (await runAll(lane, missing, unit, prefetched)).values();
+  const rest = (await runAll(lane, missing, unit, prefetched, true)).values();
   // One output for each input that had none.
   return found.map((output) => (output === undefined ? (rest.next().value as Output) : output));
 }

@@ -40,12 +40,14 @@ export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision
         lockIdle(tables, idleSessions(sends, parts.findIdle)),
         prefetch(tables, parts.rules, sends),
       ]),
-    async run(unit, sends, [idle, prefetched]) {
-      const batch = await loadBatch(unit, parts.rules, sends, prefetched);
+    async run(unit, sends, [idle, prefetched], isRepeat) {
+      const batch = await loadBatch(unit, parts.rules, sends, prefetched, isRepeat);
       const decisions = sends.map((send) => decideSend(parts.rules, batch, send));
       const accepted = enterIntents(batch.newMessages, idle, batch);
       await writeBatch(unit, parts.rules, batch, accepted);
-      await unit.withCommit.refusals.add(refusalsOf(parts.rules, batch, sends, decisions));
+      if (!batch.refusalsCounted) {
+        await unit.withCommit.refusals.add(refusalsOf(parts.rules, batch, sends, decisions));
+      }
       const messages = accepted.map(({ message }) => message);
       parts.reporter.report(unit, messages);
       if (accepted.length > 0) unit.afterCommit(() => parts.notifyHosts(byAccount(accepted)));

@@ -83,8 +83,10 @@ function openerRefusal(
   const wait = rules.limits.openerBurst(batch.openers.get(account.id) ?? [], batch.now);
   if (wait === null) return null;
   const refused = listOf(batch.refusedOpeners, account.id);
-  refused.push(batch.now);
-  batch.newRefusals.push({ accountId: account.id, at: batch.now });
+  if (!batch.refusalsCounted) {
+    refused.push(batch.now);
+    batch.newRefusals.push({ accountId: account.id, at: batch.now });
+  }
   // Only a connected account is restricted; what is refused until it is counts for it then.
   const hold = account.status === 'connected' ? rules.limits.safetyHold(refused, batch.now) : null;
   if (hold === null) return new GatewayError('opener_burst', { retryAfterS: wait / 1000 });

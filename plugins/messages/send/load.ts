@@ -58,6 +58,7 @@ export async function loadBatch(
   rules: SendRules,
   sends: readonly SendInput[],
   { day, snapshots, candidates, keys }: SendPrefetch,
+  refusalsCounted: boolean,
 ): Promise<SendBatch> {
   const { now } = unit;
   const today = rules.limits.day(now);
@@ -84,6 +85,7 @@ export async function loadBatch(
   ]);
   return {
     now,
+    refusalsCounted,
     tenants,
     accounts,
     contacts,

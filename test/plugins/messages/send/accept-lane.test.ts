@@ -5,7 +5,8 @@ import {
 } from '../../../../plugins/contacts/change.ts';
 import { createContactLane } from '../../../../plugins/contacts/create.ts';
 import { ArrivalLine } from '../../../../plugins/messages/receive/arrival-line.ts';
-import { databases } from '../../../harness/databases.ts';
+import { databases, engines } from '../../../harness/databases.ts';
+import { FaultyServer } from '../../storage/faulty-server.ts';
 import {
   acceptedId,
   codeOf,
@@ -403,3 +404,32 @@ for (const engine of databases) {
     t.ok(filtered.every((message) => message.accountId === second));
   });
 }
+
+t.test('refused sends count once when the answer of their COMMIT is lost', async (t) => {
+  const database = await engines.mariadb.create(t);
+  const line = await FaultyServer.open(database.url, t);
+  const stage = await openStage(t, line.url, { openers: 1 });
+  const { tenantId, accountIds } = await makeTenant(stage);
+  const { read } = stage.storage.connections;
+  const counted = async () => [
+    ...(await read('opener_refusals').sum('refusals as refusals')),
+    ...(await read('refusal_counters').select('code', 'refusals')),
+  ];
+  const refused = async (n: number) =>
+    t.equal(codeOf(await stage.send({ tenantId, phone: phone(n) })), 'opener_burst');
+  acceptedId(await stage.send({ tenantId, phone: phone(0) }));
+
+  for (let n = 1; n < 9; n += 1) await refused(n);
+  line.nextCommit = 'lost_after';
+  await refused(9);
+  t.match(await counted(), [{ refusals: 9 }, { code: 'opener_burst', refusals: 9 }]);
+  t.same(stage.restricted, [], 'the tenth restricts');
+  line.nextCommit = 'lost_before';
+  await refused(10);
+  t.match(await counted(), [{ refusals: 9 }, { refusals: 9 }], 'rather too few');
+  t.same(stage.restricted, []);
+  line.nextCommit = 'lost_after';
+  await refused(11);
+  t.match(await counted(), [{ refusals: 10 }, { refusals: 10 }]);
+  t.same(stage.restricted, accountIds, 'the restriction is begun, too');
+});
