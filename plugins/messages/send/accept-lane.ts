@@ -107,7 +107,10 @@ async function writeBatch(
   await withCommit.events.record(events);
 }
 
-/** How many sends of each tenant were refused today, by code. */
+/** Refusals of what was wrong in itself: the tenant's limits and accounts say nothing of it. */
+const uncountedCodes: ReadonlySet<string> = new Set(['invalid_request', 'driver_failed']);
+
+/** How many sends of each tenant were refused today, by code, but for those that were wrong in themselves. */
 function refusalsOf(
   rules: SendRules,
   batch: SendBatch,
@@ -121,6 +124,7 @@ function refusalsOf(
     if (!('refused' in decision) || tenantId === undefined || !batch.tenants.has(tenantId))
       continue;
     const { code } = decision.refused;
+    if (uncountedCodes.has(code)) continue;
     const key = `${tenantId} ${code}`;
     const refusals = (counts.get(key)?.refusals ?? 0) + 1;
     counts.set(key, { tenantId, day, code, refusals });

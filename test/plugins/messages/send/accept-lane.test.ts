@@ -1,4 +1,5 @@
 import t from 'tap';
+import { GatewayError } from '../../../../core/errors.ts';
 import {
   type ContactChangeInput,
   makeContactChangeLane,
@@ -432,4 +433,22 @@ t.test('refused sends count once when the answer of their COMMIT is lost', async
   await refused(11);
   t.match(await counted(), [{ refusals: 10 }, { refusals: 10 }]);
   t.same(stage.restricted, accountIds, 'the restriction is begun, too');
+});
+
+t.test('a send that is wrong in itself is not among the refused ones of its day', async (t) => {
+  const database = await engines.sqlite.create(t);
+  const stage = await openStage(t, database.url);
+  const { tenantId } = await makeTenant(stage, 1, 'irc');
+  const code = async (send: Partial<Parameters<Stage['send']>[0]>) =>
+    codeOf(await stage.send({ tenantId, ...send }));
+  const addresses = new Map<string, string>();
+  const fault = new GatewayError('driver_failed');
+  t.equal(await code({ addresses, addressFaults: new Map([['irc', fault]]) }), 'driver_failed');
+  t.equal(await code({ addresses }), 'invalid_request');
+  t.equal(await code({ addresses: new Map([['irc', 'ada']]), phone: phone(1) }), 'invalid_request');
+  t.equal(await code({ accountId: 'acc_unknown' }), 'account_not_found');
+  const { read } = stage.storage.connections;
+  t.match(await read('refusal_counters').select('code', 'refusals'), [
+    { code: 'account_not_found', refusals: 1 },
+  ]);
 });
