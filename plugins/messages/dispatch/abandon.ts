@@ -29,8 +29,8 @@ export async function abandonSome(
   part: QueuePart = {},
 ): Promise<boolean> {
   const queued = await unit.queuedMessages.queuedForChange(accountId, changedAtOnce, part);
-  const changed = await changeQueued(unit, reporter, queued, (message) =>
+  await changeQueued(unit, reporter, queued, (message) =>
     givenUp(message, failures.account(reason), unit.now),
   );
-  return changed === changedAtOnce;
+  return queued.length === changedAtOnce;
 }

@@ -8,13 +8,13 @@ import type { StoredMessage } from '../tables/message-rows.ts';
 /** How many messages one transaction changes: others wait for milliseconds. */
 export const changedAtOnce = 100;
 
-/** Decides about each message and writes what follows; answers how many were changed. */
+/** Decides about each message and writes what follows: no event where the contact was erased since it was handed over. */
 export async function changeQueued(
   unit: Unit,
   reporter: Pick<MessageReporter, 'report'>,
   messages: readonly StoredMessage[],
   decide: (message: StoredMessage) => StatusChange | null,
-): Promise<number> {
+): Promise<void> {
   const contacts = await unit.contacts.byIds(messages.map((message) => message.contactId));
   const contactOf = new Map(contacts.map((contact) => [contact.id, contact]));
   const changed: StoredMessage[] = [];
@@ -22,8 +22,9 @@ export async function changeQueued(
   for (const message of messages) {
     const step = decide(message);
     const contact = contactOf.get(message.contactId);
-    if (step === null || contact === undefined) continue;
+    if (step === null) continue;
     changed.push(step.message);
+    if (contact === undefined) continue;
     for (const one of step.raised) {
       events.push(messageEvent(one.message, contact, one.status, unit.now));
     }
@@ -31,5 +32,4 @@ export async function changeQueued(
   await unit.messages.save(changed);
   reporter.report(unit, changed);
   await unit.events.record(events);
-  return changed.length;
 }

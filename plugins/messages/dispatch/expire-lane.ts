@@ -61,8 +61,8 @@ async function expireSome(
     // Where a session is connected the answer may come yet.
     undispatchedOnly: status === 'connected',
   });
-  const changed = await changeQueued(unit, reporter, waiting, (message) =>
+  await changeQueued(unit, reporter, waiting, (message) =>
     givenUp(message, failures.expired(expireMs / 3_600_000), unit.now),
   );
-  return changed === changedAtOnce;
+  return waiting.length === changedAtOnce;
 }

@@ -47,4 +47,40 @@ for (const engine of databases) {
       t.same(await read('abandoned_queues'), []);
     },
   );
+  t.test(
+    `a contact that is being erased holds up no queue that is over, ${engine.name}`,
+    async (t) => {
+      const database = await engine.create(t);
+      const stage = await openStage(t, database.url);
+      const { storage, lanes } = stage;
+      const { tenantId, accountIds } = await makeTenant(stage);
+      const accountId = accountIds[0] ?? '';
+      const { read, write } = storage.connections;
+      const [handed, kept] = [
+        acceptedId(await stage.send({ tenantId })),
+        acceptedId(await stage.send({ tenantId, phone: '+12025550124' })),
+      ];
+      const messages = await storage.read.messages.byIds([handed, kept]);
+      const contactOf = (id: string) => messages.find((one) => one.id === id)?.contactId ?? '';
+      const many = { tenantId, accountId, contactIds: [contactOf(kept)], at: Date.now() };
+      await storeMany(storage, { ...many, count: 198, queued: true });
+      // What was handed over waits for its answer when its contact is erased.
+      await write('messages').where({ id: handed }).update({ dispatched_at: Date.now() });
+      await stage.run((unit) => unit.contacts.erase(contactOf(handed)));
+
+      await stage.run((unit) => stage.part.abandon(unit, accountId, 'logged_out'));
+      t.match(await read('abandoned_queues'), [{ account_id: accountId }], 'a page is not all');
+      t.equal((await read('messages').where({ status: 'queued' })).length, 100);
+      for (let n = 0; n < 3; n += 1) await lanes.expire(accountId);
+      t.same(await read('messages').where({ status: 'queued' }), []);
+      t.same(await read('abandoned_queues'), []);
+      t.same(await storage.read.queuedMessages.accountsToExpire(0, 10), [], 'nothing is left');
+      t.same(
+        await read('events').where({ subject: handed }),
+        [],
+        'and nothing tells of the person',
+      );
+      t.equal((await read('events').where({ type: 'message.failed' })).length, 199);
+    },
+  );
 }
