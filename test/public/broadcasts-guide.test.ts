@@ -169,6 +169,8 @@ async function limited(t: Test, settings: Readonly<Record<string, string>>): Pro
   const guards = {
     GATEWAY_LIMITS__OPENER_BURST__OPENERS: '2',
     GATEWAY_LIMITS__OPENER_BURST__WINDOW_S: '2',
+    GATEWAY_LIMITS__LOOP_GUARD__MESSAGES: '2',
+    GATEWAY_LIMITS__LOOP_GUARD__WINDOW_S: '15',
   };
   const { url } = await engines.sqlite.create(t);
   const gateway = await runGateway(t, { databaseUrl: url, settings: { ...settings, ...guards } });
@@ -223,6 +225,43 @@ async function limited(t: Test, settings: Readonly<Record<string, string>>): Pro
   });
   t.ok(reasons.has('opener_burst'), 'it waited for the guard');
   await asked(t, gateway, mine);
+  await looping(t, gateway, mine);
+}
+
+/** A contact that the loop guard holds up waits alone. */
+async function looping(t: Test, { api }: RunningGateway, account_id: string): Promise<void> {
+  const [busy, quiet] = [phoneOf(60), phoneOf(61)];
+  const idOf = (phone: string) =>
+    until('the contact', async () => {
+      const query = `/contacts?phone=${encodeURIComponent(phone)}`;
+      const { contacts } = await successOf<{ contacts: { id: string }[] }>(api.get(query));
+      return contacts[0]?.id;
+    });
+  const broadcast = (contact_ids: readonly string[]) =>
+    successOf<Broadcast>(api.post('/broadcasts', { account_id, text: 'Hello', contact_ids }));
+  const look = (id: string) => successOf<Broadcast>(api.get(`/broadcasts/${id}`));
+  await receive(api, phoneNumber(2), { from: { phone: busy }, text: 'Hi' });
+  const first = await idOf(busy);
+  await receive(api, phoneNumber(2), { from: { phone: quiet }, text: 'Hi' });
+  const second = await idOf(quiet);
+  t.ok(first < second, 'the busy one has the first turn');
+  await receive(api, phoneNumber(2), { from: { phone: busy }, text: 'Hi' });
+  for (const text of ['Hello.', 'What is it?']) {
+    await successOf(api.post('/messages', { account_id, to: { contact_id: first }, text }));
+  }
+  const { id } = await broadcast([first, second]);
+  await until('the other to be sent', async () => {
+    const { sent, queued, waits_for } = await look(id);
+    return (sent === 1 && queued === 1 && waits_for === 'loop_guard') || undefined;
+  });
+  const next = await broadcast([second]);
+  await until(
+    'the next broadcast',
+    async () => (await look(next.id)).status === 'done' || undefined,
+  );
+  t.match(await look(id), { status: 'sending', queued: 1 }, 'no other broadcast waits with it');
+  await until('the end', async () => (await look(id)).status === 'done' || undefined, 30_000);
+  t.match(await look(id), { sent: 2, skipped: [], waits_for: null });
 }
 
 /** What a request may ask for: once, by a key that may send without a person, of people who did not say STOP. */
