@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
 import t from 'tap';
-import { parse } from 'yaml';
 import { startProcess } from './harness/processes.ts';
 import { nameTests } from './named-tests.ts';
 import { ResultFilter, readResults } from './results.ts';
@@ -50,18 +49,6 @@ t.test('a folder is the tests in it, without those that have a command of their 
   t.same(nameTests(within('bench')), within('bench/slow.test.ts'));
   await mkdir(join(folder, 'empty'));
   t.throws(() => nameTests(within('empty')), /There is no test in .*empty\./);
-});
-
-t.test('what is left to `npm run test:all` is there', async (t) => {
-  const { exclude } = parse(await readFile('.taprc', 'utf8')) as { exclude: readonly string[] };
-  const files = exclude.flatMap((pattern) => {
-    const [before = '', names = '', after = ''] = pattern.split(/[{}]/);
-    return names.split(',').map((name) => `${before}${name}${after}`);
-  });
-  t.same(
-    nameTests(['test']).filter((name) => files.includes(name)),
-    files.sort(),
-  );
 });
 
 t.test('a private database keeps what it committed through a crash', async (t) => {
