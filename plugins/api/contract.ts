@@ -42,6 +42,11 @@ export interface RequestHandling {
    */
   arrived(request: FastifyRequest): Promise<Caller | null>;
   /**
+   * Parses the body of a request that carries calls, as strictly as a route does but for odd values, which `serve` refuses.
+   * @throws GatewayError `unsupported_media_type`, or `invalid_request` for what is no JSON or could be read in two ways
+   */
+  parseBody(request: FastifyRequest, bytes: Buffer): unknown;
+  /**
    * Takes one request from the rate of the caller's key. To be called once for each call of an operation.
    * @param operation null for a request to none
    * @param cost for how many requests it counts; default: 1

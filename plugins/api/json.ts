@@ -4,6 +4,7 @@ import { GatewayError } from '../../core/errors.ts';
 /** The deepest nesting of a body. */
 const maxDepth = 64;
 const tooDeep = `is nested deeper than ${maxDepth} levels`;
+const keyTwice = 'has a key twice in one object';
 
 const halfPair = /\p{Surrogate}/u;
 
@@ -13,19 +14,37 @@ const halfPair = /\p{Surrogate}/u;
  * @throws GatewayError `invalid_request`
  */
 export function parseBody(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw refused('is not valid UTF-8');
-  const text = bytes.toString('utf8');
+  const text = textOf(bytes);
   const { keys, depth } = shape(text);
   if (depth > maxDepth) throw refused(tooDeep);
-  let value: unknown;
+  const value = parsed(text);
+  const found = inspect(value, text.includes('\\'));
+  if (found !== keys) throw refused(keyTwice);
+  return value;
+}
+
+/**
+ * Parses a JSON body as `parseBody`, but for odd values: `refuseOddValue` refuses these where they are read.
+ * @throws GatewayError `invalid_request`
+ */
+export function parseEnvelope(bytes: Buffer): unknown {
+  const text = textOf(bytes);
+  const value = parsed(text);
+  if (keysOf(value) !== shape(text).keys) throw refused(keyTwice);
+  return value;
+}
+
+function textOf(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw refused('is not valid UTF-8');
+  return bytes.toString('utf8');
+}
+
+function parsed(text: string): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     throw refused('is not valid JSON', { cause: error });
   }
-  const found = inspect(value, text.includes('\\'));
-  if (found !== keys) throw refused('has a key twice in one object');
-  return value;
 }
 
 /** Counts the keys and levels of a JSON text without reading it: the colons and brackets outside strings. */
@@ -64,6 +83,20 @@ function endOfString(text: string, start: number): number {
     while (text.charCodeAt(end - 1 - backslashes) === 0x5c) backslashes += 1;
     if (backslashes % 2 === 0) return end;
   }
+}
+
+/** Counts the keys of a value, all levels together, however deep it is. */
+function keysOf(value: unknown): number {
+  let keys = 0;
+  const open = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    const items: readonly unknown[] = Array.isArray(next) ? next : Object.values(next);
+    if (!Array.isArray(next)) keys += items.length;
+    for (const item of items) open.push(item);
+  }
+  return keys;
 }
 
 /** Answers how many keys the value has, all levels together. */

@@ -3,9 +3,11 @@ import type { AnyOperation } from '../../core/operation.ts';
 import { asGatewayError, refusalOf } from '../../core/refusal.ts';
 import type { RequestMetrics } from '../observability/contract.ts';
 import type { Admission } from './admission.ts';
+import { checkContentType } from './body.ts';
 import type { RequestHandling } from './contract.ts';
 import { logRefusal } from './error-handler.ts';
 import type { OperationHandling } from './handling.ts';
+import { parseEnvelope } from './json.ts';
 
 /** What is shared with the routes. */
 export interface RequestHandlingParts {
@@ -31,6 +33,10 @@ export function makeRequestHandling({
   return {
     identify: (request) => admission.identify(request),
     arrived: (request) => admission.arrived(request),
+    parseBody({ headers }, bytes) {
+      checkContentType(headers['content-type'], headers['content-encoding']);
+      return parseEnvelope(bytes);
+    },
     admit: (caller, operation, cost) => admission.admit(caller, operation, cost),
     question: (operation, parts, reply) =>
       handlingOf(operation).question(reply.request, parts, operation),

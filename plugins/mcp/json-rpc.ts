@@ -6,6 +6,9 @@ export interface JsonRpcError {
   readonly id: string | number | null;
 }
 
+/** JSON-RPC's range for what a server defines: the HTTP request itself is refused. */
+export const httpRefused = -32_000;
+
 /** Makes an error. */
 export function jsonRpcError(
   code: number,

@@ -15,24 +15,17 @@ export type ReadMessages =
   | { readonly error: JsonRpcError };
 
 /**
- * Reads the JSON-RPC messages of a body: one, or several in an array.
+ * Reads the JSON-RPC messages of a parsed body: one, or several in an array.
  * @param admit called with the number of messages that call no tool, before the costly check of each, and with that of the
  *   others where these are refused
  * @param isTool whether there is a tool of this name
  * @throws what `admit` throws
  */
 export function readMessages(
-  text: string,
+  body: unknown,
   admit: (count: number) => void,
   isTool: (name: unknown) => boolean,
 ): ReadMessages {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    admit(1);
-    return refused(ErrorCode.ParseError, 'Parse error: the body is not valid JSON');
-  }
   const batch = Array.isArray(body);
   if (Array.isArray(body) && body.length > mostMessages) {
     admit(mostMessages);

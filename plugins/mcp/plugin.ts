@@ -2,10 +2,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { publicUrl } from '../../core/public-url.ts';
 import { traceRequest } from '../../core/request-spans.ts';
+import { readBody, versionOf } from './body.ts';
 import { ToolCalls } from './calls.ts';
 import { ConfirmedCalls } from './confirmation/confirmed-calls.ts';
 import type { ExchangeAnswer, ExchangeParts, StatelessParts } from './contract.ts';
-import { jsonRpcError } from './json-rpc.ts';
+import { httpRefused, jsonRpcError } from './json-rpc.ts';
 import {
   answerHeaders,
   asBrowsersWrite,
@@ -20,9 +21,6 @@ import { exchangeStateless } from './stateless/exchange.ts';
 import { ToolLists, toolNamed, toolsOf, wantedGroups } from './tools.ts';
 
 const url = '/mcp';
-
-/** JSON-RPC's range for what a server defines: the HTTP request itself is refused. */
-const httpRefused = -32_000;
 
 /**
  * The MCP server: every operation that names a tool, over Streamable HTTP without state. Boots after the
@@ -61,7 +59,7 @@ function serveTools(app: FastifyInstance): void {
 
   // Whatever the type: the transport refuses what is not said to be JSON.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
   const others = config.mcp.allowed_origins.map(asBrowsersWrite);
   app.addHook('onRequest', async (request, reply) => {
@@ -89,9 +87,13 @@ function serveTools(app: FastifyInstance): void {
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const caller = await requestHandling.arrived(request);
     if (caller === null) throw new Error('a request passed without a caller');
-    const text = typeof request.body === 'string' ? request.body : '';
-    const body = parsed(text);
-    const era = eraOf(body, versionHeader(request));
+    const read = readBody(request, requestHandling);
+    if ('error' in read) {
+      requestHandling.admit(caller, null);
+      return reply.code(read.status).send(read.error);
+    }
+    const { body } = read;
+    const era = eraOf(body, versionOf(request));
     if (typeof era === 'object') {
       requestHandling.admit(caller, null);
       return reply.code(400).send(jsonRpcError(era.code, era.message, era.id));
@@ -124,27 +126,13 @@ function serveTools(app: FastifyInstance): void {
       if (count > 0) requestHandling.admit(caller, null, count);
     };
     const isTool = (name: unknown) => typeof toolNamed(tools, name) === 'object';
-    const read = readMessages(text, admit, isTool);
-    if ('error' in read) return reply.code(400).send(read.error);
-    return send(reply, await exchange(request, read, parts));
+    const messages = readMessages(body, admit, isTool);
+    if ('error' in messages) return reply.code(400).send(messages.error);
+    return send(reply, await exchange(request, messages, parts));
   }
 }
 
 function send(reply: FastifyReply, { status, contentType, body }: ExchangeAnswer): FastifyReply {
   if (contentType !== null) reply.type(contentType);
   return reply.code(status).send(body === '' ? undefined : body);
-}
-
-/** The parsed body; undefined where the text is no JSON, which is refused by who reads it next. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function versionHeader({ headers }: FastifyRequest): string | undefined {
-  const version = headers['mcp-protocol-version'];
-  return typeof version === 'string' ? version : undefined;
 }

@@ -57,11 +57,11 @@ function isPicture(item: { readonly type: string; readonly mimeType?: string } |
 /** A message to an MCP server by hand. */
 export interface RawPost {
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | Uint8Array<ArrayBuffer>;
   readonly signal?: AbortSignal;
 }
 
-/** Posts exactly this text, as a client of the protocol would; answers status, headers and parsed body. */
+/** Posts exactly this body, as a client of the protocol would; answers status, headers and parsed body. */
 export async function postMcp(mcpUrl: string, key: string | null, post: RawPost) {
   const answer = await fetch(mcpUrl, {
     method: 'POST',

@@ -39,10 +39,6 @@ export async function exchangeStateless(
     admit();
     return failure(415, null, codes.parseError, 'Unsupported Media Type: send application/json');
   }
-  if (body === undefined) {
-    admit();
-    return failure(400, null, codes.parseError, 'Parse error: the body is not valid JSON');
-  }
   const envelope = readEnvelope(body, request.headers);
   if ('request' in envelope && envelope.request.method === 'tools/call') {
     return await callTool(envelope.request, parts, admit);

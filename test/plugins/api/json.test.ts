@@ -1,5 +1,5 @@
 import t from 'tap';
-import { parseBody } from '../../../plugins/api/json.ts';
+import { parseBody, parseEnvelope } from '../../../plugins/api/json.ts';
 
 t.test(
   'a body of strict JSON is read, and one that readers could understand in two ways is refused',
@@ -34,6 +34,26 @@ t.test(
     ];
     for (const [text, message] of bad) {
       t.throws(() => parseBody(Buffer.from(text)), { code: 'invalid_request', message });
+    }
+  },
+);
+
+t.test(
+  'a body whose values are refused one by one may have odd ones, but one reading',
+  async (t) => {
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    for (const text of ['{"a":{"a":1},"b":[{"a":":"}]}', '["\\u0000\\ud800"]', '{"__proto__":1}']) {
+      t.strictSame(parseEnvelope(Buffer.from(text)), JSON.parse(text), text);
+    }
+    t.ok(parseEnvelope(Buffer.from(deep)), 'however deep');
+    const bad: [string | Buffer, RegExp][] = [
+      ['', /not valid JSON/],
+      ['{"b":[{"a":1,"\\u0061":2}]}', /twice/],
+      ['{"__proto__":1,"__proto__":2}', /twice/],
+      [Buffer.from([0x22, 0xc3, 0x28, 0x22]), /UTF-8/],
+    ];
+    for (const [text, message] of bad) {
+      t.throws(() => parseEnvelope(Buffer.from(text)), { code: 'invalid_request', message });
     }
   },
 );

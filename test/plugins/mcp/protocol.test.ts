@@ -13,7 +13,7 @@ t.teardown(() => sample.gateway.close());
 const mcpUrl = `${sample.origin}/mcp`;
 const api = client(sample.baseUrl, keys.good);
 
-const post = (body: string, headers: Record<string, string> = {}) =>
+const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
   postMcp(mcpUrl, keys.good, { body, headers });
 
 async function call(tool: string, args?: unknown): Promise<ToolAnswer> {
@@ -145,6 +145,7 @@ t.test('what is no POST', async (t) => {
 t.test('what is no message', async (t) => {
   const table: [string, string, Record<string, string>, number, object][] = [
     ['bad JSON', '{', {}, 400, { error: { code: -32_700 }, id: null }],
+    ['nonsense', 'nonsense', {}, 400, { error: { code: -32_700 }, id: null }],
     ['nothing', '', {}, 400, { error: { code: -32_700 }, id: null }],
     ['another object', '{}', {}, 400, { error: { code: -32_600 }, id: null }],
     ['an unknown method', rpc('things/list'), {}, 200, { id: 1, error: { code: -32_601 } }],
@@ -164,6 +165,36 @@ t.test('what is no message', async (t) => {
   }
   const unknown = (await post(toolCall('no_tool'))).body as { error: { message: string } };
   t.match(unknown.error.message, /the tools are: list_things, add_thing/, 'and what there is');
+});
+
+t.test('a body that a route would not read calls no tool', async (t) => {
+  const name = 'add_thing';
+  const given = { body: { to: { phone: '+12025550100' }, text: 'Gr\u00fc\u00dfe' } };
+  const newer = { 'mcp-protocol-version': revision, 'mcp-method': 'tools/call', 'mcp-name': name };
+  const inLatin = { 'content-type': 'application/json; charset=iso-8859-1' };
+  const before = sample.seen.requests.length;
+  for (const [more, headers, refused] of [
+    [{}, {}, -32_000],
+    [{ _meta }, newer, -32_700],
+  ] as const) {
+    const text = rpc('tools/call', { name, arguments: given, ...more });
+    const twice = text.replace('"phone"', '"phone":"+12025550101","\\u0070hone"');
+    const table = [
+      ['Windows-1252', Buffer.from(text, 'latin1'), {}, 400, -32_700, /not valid UTF-8/],
+      ['a key twice', twice, {}, 400, -32_700, /a key twice in one object/],
+      ['a key twice in a batch', `[${twice}]`, {}, 400, -32_700, /a key twice in one object/],
+      ['another charset', text, inLatin, 415, refused, /application\/json/],
+      ['gzip', text, { 'content-encoding': 'gzip' }, 415, refused, /without a Content-Encoding/],
+    ] as const;
+    for (const [what, body, more, status, code, message] of table) {
+      const answer = await post(body, { ...headers, ...more });
+      t.match(answer, { status, body: { error: { code, message }, id: null } }, what);
+    }
+    t.equal(sample.seen.requests.length, before, 'and nothing runs');
+  }
+  const utf8 = { 'content-type': 'application/json; charset=UTF-8' };
+  await post(toolCall(name, given), utf8);
+  t.match(sample.seen.requests.at(-1), { body: given.body });
 });
 
 t.test('a name that is no text calls no tool', async (t) => {
