@@ -126,7 +126,7 @@ export class GatewayClient {
           ...(cursor === null ? {} : { cursor }),
           ...(accountId === undefined ? {} : { account_id: accountId }),
         };
-        const answer = await this.#poll('wait_for_messages', { query }, timeoutS, signal);
+        const answer = await this.#poll('wait_for_messages', { query }, signal);
         return { items: answer.messages, cursor: answer.next_cursor };
       },
     });
@@ -153,7 +153,7 @@ export class GatewayClient {
           ...(cursor === null ? {} : { cursor }),
           ...(accountId === undefined ? {} : { account_id: accountId }),
         };
-        const answer = await this.#poll('list_events', { query }, timeoutS, signal);
+        const answer = await this.#poll('list_events', { query }, signal);
         if (answer.missed) await onMissed();
         // The document types a payload loosely; it is the body that a webhook of this type gets.
         return { items: answer.events as unknown as GatewayEvent<Type>[], cursor: answer.cursor };
@@ -165,26 +165,20 @@ export class GatewayClient {
   #poll<Id extends OperationId>(
     id: Id,
     input: AnyInput,
-    timeoutS: number,
     signal: AbortSignal | undefined,
   ): Promise<OperationAnswer<Id>> {
     const forMs = Number.POSITIVE_INFINITY;
-    const timeoutMs = timeoutS * 1000 + this.#timeoutMs;
-    return this.#call(id, input, {
-      isRepeatable: true,
-      forMs,
-      timeoutMs,
-      ...(signal && { signal }),
-    });
+    return this.#call(id, input, { isRepeatable: true, forMs, ...(signal && { signal }) });
   }
 
   async #call<Id extends OperationId>(
     id: Id,
     input: AnyInput,
-    options: CallOptions & { isRepeatable: boolean; forMs?: number; timeoutMs?: number },
+    options: CallOptions & { isRepeatable: boolean; forMs?: number },
   ): Promise<OperationAnswer<Id>> {
     const { isRepeatable, signal = null, forMs = this.#retryForMs } = options;
-    const timeoutMs = options.timeoutMs ?? this.#timeoutMs;
+    const waitS = Math.max(0, Number(input.query?.timeout_s) || 0);
+    const timeoutMs = this.#timeoutMs + waitS * 1000;
     const answer = await withRetries({ forMs, isRepeatable, signal }, () =>
       callOnce(this.#target, id, input, timeoutMs, signal),
     );

@@ -157,6 +157,20 @@ t.test('answers 429 and 503 are waited for as Retry-After says', async (t) => {
   t.ok(at.every((time, n) => n === 0 || time - (at[n - 1] ?? 0) >= 990));
 });
 
+t.test('a time-out begins behind the wait that a call asks for', async (t) => {
+  const baseUrl = await answering(t, (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    setTimeout(() => response.end('{"messages":[]}'), 600);
+  });
+  const client = new GatewayClient({ baseUrl, apiKey: 'key', timeoutMs: 300, retryForMs: 0 });
+  const waited = await client.call('wait_for_messages', { query: { timeout_s: 2 } });
+  t.same(waited.messages, []);
+  for (const timeout_s of [0, -1]) {
+    const waiting = client.call('wait_for_messages', { query: { timeout_s } });
+    await t.rejects(waiting, Unreachable, `${timeout_s}`);
+  }
+});
+
 t.test('what may have been carried out is not repeated', async (t) => {
   let requests = 0;
   const baseUrl = await answering(t, (request) => {
