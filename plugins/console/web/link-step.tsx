@@ -93,7 +93,7 @@ function Ask(props: {
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        void props.submit(field, value.trim());
+        void props.submit(field, props.isSecret ? value : value.trim());
       }}
     >
       <Field

@@ -1,0 +1,22 @@
+import t from 'tap';
+import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
+import { runGateway } from '../../harness/gateway.ts';
+import { phoneNumber } from '../../harness/story.ts';
+
+const phone = phoneNumber(1);
+
+t.test('a password goes out as it was typed', { skip: skipWithoutBrowser }, async (t) => {
+  const { api, baseUrl, key } = await runGateway(t, { databaseUrl: null });
+  const { origin } = new URL(baseUrl);
+  await api.put(`/sandbox/phones/${phone}?channel=chatapp`, { password: ' correct horse ' });
+  await api.post('/channels/chatapp/connect', { phone_number: phone, mode: 'qr' });
+  const page = await (await startBrowser(t)).newPage();
+  page.setDefaultTimeout(15_000);
+  await signIn(page, origin, key);
+  await page.goto(`${origin}/console#/connect/chatapp/${encodeURIComponent(phone)}`);
+  await page.getByRole('button', { name: 'Scan with the test phone' }).click();
+  await page.getByLabel(/password/i).fill(' correct horse ');
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByText(`${phone} is connected.`).waitFor();
+  t.pass('connected');
+});
