@@ -74,7 +74,8 @@ function Fields(
   const save = async () => {
     const whole = { url: url.trim(), subscribed_to: [...chosen] };
     const rules = { enabled: isOn, retries_enabled: hasRetries };
-    const named = name.trim() === '' ? {} : { name: name.trim() };
+    const given = name === webhook?.name ? name : name.trim();
+    const named = given === '' ? {} : { name: given };
     if (webhook !== undefined) {
       // A URL, even the same, would end its pause.
       const body = {

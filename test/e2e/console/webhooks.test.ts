@@ -70,6 +70,11 @@ t.test('a webhook changes in what was changed alone', { skip: skipWithoutBrowser
   t.same(more.subscribed_to, ['message.received', 'message.sent']);
   t.match(more, { enabled: false, health: { is_disabled: true } }, 'changed by another meanwhile');
 
+  await api.put(`/webhooks/${named.id}`, { name: ' orders ' });
+  await page.reload();
+  await change(() => dialog.getByLabel('message.sent').uncheck());
+  t.equal((await listed()).name, ' orders ', 'a name that was not edited');
+
   await change(() => dialog.getByLabel('Address').fill(receiver.url('/other')));
   t.match(await listed(), { url: receiver.url('/other'), health: { is_disabled: false } });
 });
