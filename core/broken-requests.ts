@@ -13,6 +13,9 @@ const newline = 10;
 /** The first line of a request, whatever its method. */
 const requestLine = /^([\w!#$%&'*+.^`|~-]+) \S+ HTTP\/1\.[01]\r?\n/;
 
+/** The paths of the webhook group, by which a request is told that reaches no operation. */
+const webhookPath = /^\/v1\/webhooks\//;
+
 /** The client went away in the middle of its request: nobody reads an answer. */
 const unanswerable = new Set(['ECONNRESET', 'HPE_INVALID_EOF_STATE']);
 
@@ -70,5 +73,6 @@ export function refuseUnreadablePath(error: { readonly code: string }, reply: Fa
       : new GatewayError('invalid_request', {
           message: 'The path is not validly percent-encoded.',
         }),
+    webhookPath.test(reply.request.url),
   );
 }

@@ -146,6 +146,18 @@ t.test('what is no proper HTTP', async (t) => {
   }
 });
 
+t.test('a path of the webhook group that cannot be read is refused in its shape', async (t) => {
+  for (const [path, status] of [
+    [`/v1/webhooks/${'x'.repeat(501)}`, 414],
+    ['/v1/webhooks/%fc', 400],
+  ] as const) {
+    const answer = await exchange(`PUT ${path} HTTP/1.1\r\n${auth}Content-Length: 0\r\n\r\n`);
+    t.match(answer, { status, body: { success: false } });
+  }
+  const other = await exchange(`GET /v1/things/%fc HTTP/1.1\r\n${auth}\r\n`);
+  t.notOk(Object.hasOwn(other.body as object, 'success'));
+});
+
 t.test('a client that goes away aborts its call', async (t) => {
   for (const leave of ['destroy', 'end', 'resetAndDestroy'] as const) {
     sample.seen.aborts.length = 0;
