@@ -56,10 +56,25 @@ for (const engine of storyDatabases('mariadb')) {
       { payload: told[0] },
       { payload: told[1] },
     ]);
+
+    const typesRead = async () => {
+      const rest = await api.get(`/events?timeout_s=0&cursor=${cursor}`);
+      return new Set(bodyOf<{ events: Typed[] }>(rest).events.map(({ type }) => type));
+    };
+    t.ok((await typesRead()).has('webhook.paused'), 'with the others, too');
+    await fleet.disable(id, 'operator_events');
+    await until('its end', async () => ((await events()).length === 9 ? true : undefined));
+    const left = await typesRead();
+    t.ok(left.has('message.received'));
+    t.notOk(left.has('webhook.failing') || left.has('webhook.paused'), 'none of a type it lost');
   });
 }
 
 interface Told {
   readonly event: string;
   readonly webhook: object;
+}
+
+interface Typed {
+  readonly type: string;
 }

@@ -22,6 +22,8 @@ export interface Fleet {
   tenant(plan: string, ramp?: boolean): Promise<FleetTenant>;
   /** Switches a feature on for a tenant, as the command line does. */
   enable(tenantId: string, feature: string): Promise<void>;
+  /** Switches one off. */
+  disable(tenantId: string, feature: string): Promise<void>;
 }
 
 /** Starts the gateways of an engine, which share database, secret and data folder. */
@@ -37,13 +39,18 @@ export async function runFleet(
   const second = { databaseUrl: database.url, dataDir, settings: shared };
   const gateways = engine.name === 'sqlite' ? [first] : [first, await runGateway(t, second)];
   const env = { ...generousLimits, ...shared, DATABASE_URL: database.url, DATA_DIR: dataDir };
+  const update = async (
+    id: string,
+    features: { readonly enable: readonly string[]; readonly disable: readonly string[] },
+  ) => {
+    const change = { id, plan: undefined, status: undefined, ...features };
+    await administer({ name: 'tenants update', ...change }, env);
+  };
   return {
     gateways,
     rows: openRows(t, database.url),
-    async enable(id, feature) {
-      const change = { id, plan: undefined, status: undefined, enable: [feature], disable: [] };
-      await administer({ name: 'tenants update', ...change }, env);
-    },
+    enable: (id, feature) => update(id, { enable: [feature], disable: [] }),
+    disable: (id, feature) => update(id, { enable: [], disable: [feature] }),
     async tenant(plan, ramp = false) {
       const name = `${plan}${ramp ? ' with a ramp' : ''}`;
       const tenant = { name, mode: 'test', plan, ramp } as const;

@@ -57,8 +57,12 @@ export async function eventPage(
     position,
   });
   const { after, since, at } = page.position;
+  const has = eventSet(disabled);
   return {
-    events: page.events.map((event) => eventView(event, mint)),
+    // What was raised before the tenant lost its type is left out here, so that other tenants' reads need no filter.
+    events: page.events
+      .filter(({ type }) => has.includes(type))
+      .map((event) => eventView(event, mint)),
     cursor: cursors.issue(id, tenantId, [after, since, at]),
     has_more: page.hasMore,
     missed: typeof position === 'object' && position.at < now() - keptMs,
@@ -93,7 +97,7 @@ function wantedTypes(
   disabled: ReadonlySet<string>,
 ): ReadonlySet<EventType> | null {
   const all = eventSet(disabled);
-  // Without the feature there are none about delivery: nothing has to be left out.
+  // Those about delivery need no filter: without the feature there are none, or a few from before it was lost.
   const isWhole = eventTypes.every((type) => all.includes(type));
   if (given === undefined) return isWhole ? null : new Set(all);
   return new Set(
