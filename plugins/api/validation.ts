@@ -19,9 +19,10 @@ function makeAjv(options: Options): Ajv2020 {
 // ajv-formats declares each of its formats as a format of any kind: this one has a function.
 const dateTime = ajvFormats.default.get('date-time') as { validate(text: string): boolean };
 
-/** RFC 3339 without its leap seconds, which are no moments of JavaScript's. */
+/** RFC 3339 without its leap seconds, which are no moments of JavaScript's, and in years that it can write in UTC, too. */
 function isMoment(text: string): boolean {
-  return dateTime.validate(text) && !Number.isNaN(Date.parse(text));
+  const year = new Date(text).getUTCFullYear();
+  return dateTime.validate(text) && year >= 0 && year <= 9_999;
 }
 
 let quick: Ajv2020 | undefined;

@@ -18,3 +18,16 @@ t.test('a leap second is refused under its name, as it is no moment', async (t) 
     t.throws(() => validator.check({ since: wrong }), { code: 'invalid_request', message });
   }
 });
+
+t.test('a moment in a year that no answer can write is refused', async (t) => {
+  const expires_at = Type.String({ format: 'date-time' });
+  const body = Type.Object({ expires_at }, { additionalProperties: false });
+  const validator = new PartValidator('body', body, 'op');
+  for (const right of ['9999-12-31T23:59:59.999Z', '0000-01-01T00:00:00Z']) {
+    validator.check({ expires_at: right });
+  }
+  for (const wrong of ['9999-12-31T23:59:59-01:00', '0000-01-01T00:00:00+01:00']) {
+    const message = 'body/expires_at must be a valid date-time';
+    t.throws(() => validator.check({ expires_at: wrong }), { code: 'invalid_request', message });
+  }
+});
