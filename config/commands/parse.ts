@@ -130,7 +130,8 @@ function keysCreate(args: string[]): Command {
   const { values } = readOptions(args, options);
   const { name = null, accounts = null, expires = null } = values;
   const expiresAt = expires === null ? null : Date.parse(expires);
-  if (Number.isNaN(expiresAt)) {
+  // False for what is no time, and for years that RFC 3339 cannot write.
+  if (expiresAt !== null && !(expiresAt < Date.UTC(10_000, 0))) {
     throw new UsageError(
       `--expires must be a time such as 2027-01-31T00:00:00Z, not "${expires}".`,
     );

@@ -60,6 +60,7 @@ const refused: readonly [string, RegExp][] = [
   ['audit --limit 0', /^--limit must be a number from 1 to 1000, not "0"\.$/],
   ['keys create --tenant ten_1 --scopes all', /scopes/],
   ['keys create --tenant ten_1 --expires soon', /^--expires must be a time/],
+  ['keys create --tenant ten_1 --expires +010000-01-01T00:00:00Z', /^--expires must be a time/],
 ];
 
 t.test('command lines', async (t) => {
