@@ -22,8 +22,8 @@ export interface MessageLanes extends SlotLanes {
   /** Stores a step of a session's dispatching. `step` is asked when the transaction begins, and answers the same each time. */
   dispatch(session: AskingSession, step: () => DispatchStep): Promise<SessionOutput>;
   /**
-   * Enters receipts in their order, up to the first whose message the answer of a send may yet name; answers that one and
-   * those behind it. `lost`: the session has lost its lease.
+   * Enters receipts in their order; answers those whose messages the answer of a send may yet name. `lost`: the session
+   * has lost its lease.
    */
   receipts(
     session: AskingSession,

@@ -139,8 +139,9 @@ async function sweep(storage: Storage, dispatchers: Dispatchers): Promise<void> 
 
 /**
  * Enters receipts in their order. A receipt may come before the answer of its send: with the message's reference it is
- * stored at once, with only the id that the answer will bring it waits for the answers under way.
- * @throws Error when that answer takes too long
+ * stored at once, with only the id that the answer will bring it waits for the answers under way, and is dropped when
+ * none of them names it.
+ * @throws Error when an answer takes too long
  */
 async function receipts(
   lanes: MessageLanes,
@@ -148,19 +149,12 @@ async function receipts(
   dispatcher: Dispatcher,
   all: readonly ReceiptEvent[],
 ): Promise<void> {
-  let waitedFor: ReceiptEvent | null = null;
-  for (let left = all; left.length > 0; ) {
-    const underWay = dispatcher.outcomesUnderWay();
-    left = ensureHeld(await lanes.receipts(session, left));
-    const [unknown, ...others] = left;
-    if (unknown === undefined) return;
-    if (underWay === null || unknown === waitedFor) left = others;
-    else {
-      const late = new Error('the send that this receipt may belong to is not answered yet');
-      await withTimeout(answerWaitMs, late, underWay);
-      waitedFor = unknown;
-    }
-  }
+  const underWay = dispatcher.outcomesUnderWay();
+  const unknown = ensureHeld(await lanes.receipts(session, all));
+  if (unknown.length === 0 || underWay === null) return;
+  const late = new Error('the send that these receipts may belong to is not answered yet');
+  await withTimeout(answerWaitMs, late, underWay);
+  ensureHeld(await lanes.receipts(session, unknown));
 }
 
 function receiver({ account, fence }: LiveSession) {

@@ -25,7 +25,7 @@ export class ReceiptGroup {
   }
 
   /**
-   * Stores all receipts; where that fails, one after the other, so that a bad one fails alone. Never rejects.
+   * Stores all receipts; where that fails, each alone and all at once, so that a bad one fails alone. Never rejects.
    * @param keep stores receipts; after a failure it may get again those that it stored
    */
   async store(keep: (receipts: readonly ReceiptEvent[]) => Promise<void>): Promise<void> {
@@ -34,7 +34,10 @@ export class ReceiptGroup {
       for (const { resolve } of this.#waiting) resolve();
     } catch (error) {
       if (this.#waiting.length === 1) this.#waiting[0]?.reject(error);
-      else for (const one of this.#waiting) await keep([one.receipt]).then(one.resolve, one.reject);
+      else {
+        const alone = this.#waiting.map((one) => keep([one.receipt]).then(one.resolve, one.reject));
+        await Promise.all(alone);
+      }
     }
   }
 }

@@ -4,19 +4,20 @@ import { receive } from '../status.ts';
 import type { SessionBatch } from './session-batch.ts';
 
 /**
- * Enters receipts, which move messages forward, each with its event, up to the first whose message an answer may yet
- * name; answers that one and those behind it. Called by the session lane.
+ * Enters receipts, which move messages forward, each with its event; answers those whose messages an answer may yet
+ * name. Called by the session lane.
  */
 export function enterReceipts(
   batch: SessionBatch,
   { id: accountId }: LeaseToken,
   receipts: readonly ReceiptEvent[],
 ): readonly ReceiptEvent[] {
-  for (const [n, receipt] of receipts.entries()) {
+  const left: ReceiptEvent[] = [];
+  for (const receipt of receipts) {
     const { reference, networkId } = receipt;
     const found = batch.find(accountId, reference) ?? batch.findNamed(accountId, networkId);
     if (found === null) {
-      if (mayBeAnswered(receipt)) return receipts.slice(n);
+      if (mayBeAnswered(receipt)) left.push(receipt);
       continue;
     }
     const change = receive(found.message, receipt);
@@ -24,7 +25,7 @@ export function enterReceipts(
     batch.enter(change, found.contact);
     if (found.message.trace !== null) batch.traced.push({ message: found.message, receipt });
   }
-  return [];
+  return left;
 }
 
 /**

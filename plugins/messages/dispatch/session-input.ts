@@ -40,6 +40,6 @@ export type SessionOutput =
       readonly held: true;
       /** For each `next` of the step what follows; null when it does not go out. */
       readonly next: readonly (NextSend | null)[];
-      /** The receipts that were not entered: from the first on whose message the answer of a send may yet name. */
+      /** The receipts that were not entered: the answer of a send may yet name their messages. */
       readonly left: readonly ReceiptEvent[];
     };

@@ -584,5 +584,32 @@ for (const engine of databases) {
       t.equal((await message(stage, tenantId, known)).status, 'delivered');
       t.ok(performance.now() - begun < 2_500, 'no answer brings an id that is its reference');
     });
+
+    t.test('receipts of messages in no row wait together for the send under way', async (t) => {
+      const { tenantId, accountId } = await account();
+      const session = await open(accountId, tenantId);
+      const known = acceptedId(await stage.send({ tenantId, accountId }));
+      await reaches(stage, tenantId, known, 'sent');
+      let answer = (): void => undefined;
+      session.answer = (one) =>
+        new Promise((resolve) => {
+          answer = () => resolve(session.take(one));
+        });
+      const slow = acceptedId(await stage.send({ tenantId, accountId }));
+      await until('it to be handed over', () => session.handed.at(-1)?.reference === slow);
+      const calls = t.capture(stage.lanes, 'receipts', stage.lanes.receipts);
+      const names = [...Array.from({ length: 40 }, (_, n) => `phone-${n}`), `net-${slow}`];
+      const receipts = [...names, `net-${known}`].map((networkId): ReceiptEvent => {
+        const facts = { status: 'read', error: null, at: Date.now() } as const;
+        return { type: 'receipt', reference: null, networkId, ...facts };
+      });
+      const entering = stage.part.receive(session, { type: 'receipts', receipts });
+      await reaches(stage, tenantId, known, 'read');
+      t.equal((await message(stage, tenantId, slow)).status, 'queued');
+      answer();
+      await entering;
+      t.equal((await message(stage, tenantId, slow)).status, 'read');
+      t.equal(calls().length, 2, 'at once, and behind the answer');
+    });
   });
 }
