@@ -7,9 +7,9 @@ import type { InterruptibleSleep } from './interruptible-sleep.ts';
 import type { SendOutcome } from './outcome.ts';
 import type { DispatchStep, SessionOutput } from './session-input.ts';
 
-/** How often, and how fast, outcomes are tried to be stored after the session's end. */
-const drainTries = 8;
-const drainPauseMs = 200;
+/** How long outcomes are tried to be stored after the session's end, and the longest pause then, milliseconds. */
+const drainMs = 120_000;
+const drainPauseMs = 1_000;
 
 /** What a step is stored with. */
 export interface StepWriterParts {
@@ -61,6 +61,7 @@ export class StepWriter {
       return taken;
     };
     let drains = 0;
+    let drainEnds: number | null = null;
     for (let tries = 1; ; tries += 1) {
       try {
         const answer = await this.#store(step);
@@ -69,9 +70,16 @@ export class StepWriter {
         return null;
       } catch (error) {
         this.#parts.log.warn({ err: error, account: fence.id }, 'a send could not be stored');
-        if (!signal.aborted) await this.#sleep.sleep(pauseAfter(tries));
-        else if (!hasUnstored(taken, hasOutcomes) || ++drains > drainTries) return null;
-        else await pause(drainPauseMs);
+        if (!signal.aborted) {
+          await this.#sleep.sleep(pauseAfter(tries));
+          continue;
+        }
+        const now = performance.now();
+        drainEnds ??= now + drainMs;
+        if (!hasUnstored(taken, hasOutcomes) || now > drainEnds) return null;
+        drains += 1;
+        const drainPause = Math.min(pauseAfter(drains), drainPauseMs);
+        await pause(drainPause, undefined, { ref: false });
       }
     }
   }

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { DriverError, type ReceiptEvent, type Sent } from '../../../../core/contracts/driver.ts';
+import { GatewayError } from '../../../../core/errors.ts';
 import { createLog } from '../../../../core/log.ts';
 import {
   Dispatcher,
@@ -255,6 +257,47 @@ for (const engine of databases) {
           t.same(await eventsOf(stage, ids[0]), ['message.failed']);
         }
       }
+    });
+
+    t.test('what was confirmed in an outage of the database is stored after it', async (t) => {
+      const cut = await openStage(t, database.url);
+      const { lanes } = cut;
+      const { dispatch } = lanes;
+      let refused: number | null = null;
+      lanes.dispatch = (...step) => {
+        if (refused === null) return dispatch(...step);
+        refused += 1;
+        return Promise.reject(new GatewayError('unavailable'));
+      };
+      const { tenantId, accountIds } = await makeTenant(cut, 2);
+      const taken = await Promise.all(
+        accountIds.map(async (accountId) => {
+          const session = new FakeSession(tenantId, accountId, cut.broker.processId);
+          session.capabilities = { ...session.capabilities, deduplicates: false };
+          let answer = (): void => undefined;
+          session.answer = (one) =>
+            new Promise((resolve) => {
+              answer = () => resolve(session.take(one));
+            });
+          await startSession(t, cut, session);
+          const id = acceptedId(await cut.send({ tenantId, accountId }));
+          await until('it to be handed over', () => session.handed.length === 1);
+          return { id, session, answer: () => answer() };
+        }),
+      );
+      refused = 0;
+      for (const { answer } of taken) answer();
+      await until('both outcomes to be refused', () => (refused ?? 0) >= 2);
+      for (const { session } of taken) session.end();
+      const closed = taken.map(({ session }) => cut.part.closed(session));
+      await sleep(2_500);
+      const lost = accountIds[1] ?? '';
+      await cut.run((unit) => unit.leases.take([lost], 'another', unit.now + 9_000));
+      refused = null;
+      await Promise.all(closed);
+      const statuses = taken.map(async ({ id }) => (await message(cut, tenantId, id)).status);
+      const told = ['sent', 'queued'];
+      t.same(await Promise.all(statuses), told, 'stored under the lease, and by nobody else');
     });
 
     t.test('a session that lost its lease sends and stores nothing', async (t) => {
