@@ -16,8 +16,8 @@ export interface Head extends QueuePosition {
 export class Conversations {
   readonly #turns: ConversationTurns;
   readonly #all = new Map<string, Conversation>();
-  /** Contacts behind one that has become one with them while its message was under way. */
-  readonly #behind = new Map<string, string>();
+  /** Contacts behind those that have become one with them while their messages were under way. */
+  readonly #behind = new Map<string, Set<string>>();
   /** Ids of messages that were handed to the driver before, in this session. */
   readonly #again = new Set<string>();
   /** Why the last tries of messages came to nothing, by their ids. */
@@ -154,7 +154,9 @@ export class Conversations {
   merge(from: string, into: string): void {
     const old = this.#all.get(from);
     if (old === undefined || from === into) return;
-    if (old.state === 'underWay') this.#behind.set(into, from);
+    if (old.state === 'underWay') {
+      this.#behind.set(into, (this.#behind.get(into) ?? new Set()).add(from));
+    }
     const moved = old.positions.splice(old.state === 'underWay' ? 1 : 0);
     if (old.positions.length === 0) {
       this.#all.delete(from);
@@ -173,9 +175,9 @@ export class Conversations {
 
   /** The message of a contact that has become one with another is over, or has joined the other's. */
   #letFollow(from: string): void {
-    for (const [into, other] of this.#behind) {
-      if (other !== from) continue;
-      this.#behind.delete(into);
+    for (const [into, others] of this.#behind) {
+      if (!others.delete(from)) continue;
+      if (others.size === 0) this.#behind.delete(into);
       this.merge(from, into);
       const target = this.#all.get(into);
       if (target?.state === 'behind') this.#makeReady(target);

@@ -191,3 +191,22 @@ t.test('nobody goes ahead of a message under way to a contact that has become on
   queue.finish('d');
   t.equal(ids(queue.start()), 'd5');
 });
+
+t.test(
+  'nobody goes ahead of what is under way to two contacts that have become a third',
+  async (t) => {
+    for (const [one, other] of ['ab', 'ba']) {
+      const queue = new Conversations(8);
+      add(queue, 'a1', 'b2', 'c3');
+      t.equal(ids(queue.start(2)), 'a1 b2');
+      queue.merge('a', 'c');
+      queue.merge('b', 'c');
+      queue.finish(one ?? '');
+      t.equal(ids(queue.start()), '', `${other} is under way yet`);
+      queue.finish(other ?? '');
+      t.equal(ids(queue.start()), 'c3');
+      queue.finish('c');
+      t.same([queue.has('c'), queue.isIdle], [false, true]);
+    }
+  },
+);
