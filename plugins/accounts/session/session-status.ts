@@ -156,9 +156,12 @@ export class SessionStatus {
         const outcome = await storage.submit(lanes.transition, input);
         ending.refuseWhenOver();
         if (outcome.kind !== 'fenced') return outcome;
-        if (!outcome.removed) {
+        if (outcome.removed) {
+          void ending.logOut(true);
+        } else {
           environment.metrics.leaseLost('taken');
           log.warn({}, 'this session does not hold its lease any more: it is closed');
+          void ending.close();
         }
       } catch (error) {
         ending.refuseWhenOver();
@@ -166,9 +169,7 @@ export class SessionStatus {
         await new Promise<void>((resolve) => {
           timers.after(retryCommitMs, resolve);
         });
-        continue;
       }
-      void ending.close();
     }
   }
 }

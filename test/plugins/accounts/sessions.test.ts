@@ -246,6 +246,31 @@ for (const { name, create } of databases) {
       t.not(again.view.accountId, view.accountId, 'a new record');
     });
 
+    t.test(
+      'a removed account logs out, though its status changes before its host hears',
+      async (t) => {
+        const { world, process, caller } = await begin(t);
+        const { view } = await connect(process, caller, newNumber());
+        const { last } = process.driver;
+        await last.port.credentials.set({ token: 'abc' });
+        await last.state('connected');
+        let read: unknown;
+        process.driver.behaviour.logOut = async (session) => {
+          read = await session.port.credentials.get(['token']);
+        };
+        // What a DELETE commits before it tells the host.
+        await world.act(async (unit) => {
+          await unit.credentials.clear([view.accountId]);
+          await unit.accounts.remove([view.accountId], unit.now);
+          await unit.leases.revoke([view.accountId]);
+        });
+        await last.state('lost').catch(() => undefined);
+        await until('the session to be closed', async () => (last.closed ? true : undefined));
+        t.same(last.calls.slice(-2), ['logOut', 'close']);
+        t.same(read, { token: 'abc' }, 'the driver can still log out');
+      },
+    );
+
     t.test('restrictions and their end', async (t) => {
       const { world, process, caller } = await begin(t);
       const { view } = await connect(process, caller, newNumber());
