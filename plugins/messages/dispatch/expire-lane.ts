@@ -56,10 +56,11 @@ async function expireSome(
   reporter: Pick<MessageReporter, 'report'>,
 ): Promise<boolean> {
   const before = unit.now - expireMs;
+  // Where a session is open the answer may come yet. A restricted one takes nothing up again that was left unanswered.
+  const unanswered: Partial<Record<AccountStatus, number>> = { connected: 0, restricted: before };
   const waiting = await unit.queuedMessages.queuedForChange(accountId, changedAtOnce, {
     acceptedBefore: before,
-    // Where a session is connected the answer may come yet.
-    undispatchedOnly: status === 'connected',
+    dispatchedBefore: unanswered[status],
   });
   await changeQueued(unit, reporter, waiting, (message) =>
     givenUp(message, failures.expired(expireMs / 3_600_000), unit.now),

@@ -24,7 +24,8 @@ export interface QueuePart {
   readonly acceptedBefore?: number;
   /** The last sequence. */
   readonly upTo?: number;
-  readonly undispatchedOnly?: boolean;
+  /** Those handed to the network before a moment, and those that were not. */
+  readonly dispatchedBefore?: number | undefined;
 }
 
 /** What a link that is over has left of its account's queue, up to a sequence. */
@@ -97,7 +98,7 @@ export class QueuedMessageTable {
   async queuedForChange(
     accountId: string,
     limit: number,
-    { acceptedBefore, upTo, undispatchedOnly = false }: QueuePart = {},
+    { acceptedBefore, upTo, dispatchedBefore }: QueuePart = {},
   ): Promise<readonly StoredMessage[]> {
     const query = messageRows(this.db)
       .where({ account_id: accountId, status: 'queued' })
@@ -105,14 +106,16 @@ export class QueuedMessageTable {
       .limit(limit);
     if (acceptedBefore !== undefined) query.where('created_at', '<', acceptedBefore);
     if (upTo !== undefined) query.where('sequence', '<=', upTo);
-    if (undispatchedOnly) query.whereNull('dispatched_at');
+    if (dispatchedBefore !== undefined) {
+      query.whereRaw('(dispatched_at is null or dispatched_at < ?)', [dispatchedBefore]);
+    }
     return (await locked(this.db, query)).map(messageFromColumns);
   }
 
   /**
    * Accounts whose oldest message that waits was accepted before a moment, and accounts with queued messages
    * that have no session to come: removed or logged out, or that a link which is over has left. What was handed to
-   * the network waits, too, once its account is not connected any more.
+   * the network waits, too, once its account is away, and in a restricted one if it was handed over before that moment.
    */
   async accountsToExpire(acceptedBefore: number, limit: number): Promise<readonly string[]> {
     const { knex } = this.db;
@@ -124,7 +127,11 @@ export class QueuedMessageTable {
     // Sorted, so that of a long queue only its head is read.
     const oldest = queued()
       .select('m.created_at')
-      .whereRaw("(m.dispatched_at is null or a.status <> 'connected')")
+      .whereRaw(
+        `(m.dispatched_at is null or a.status not in ('connected', 'restricted')
+          or (a.status = 'restricted' and m.dispatched_at < ?))`,
+        [acceptedBefore],
+      )
       .orderBy('m.sequence')
       .limit(1);
     const rows: readonly { readonly id: string }[] = await knex('accounts as a')

@@ -75,4 +75,32 @@ for (const engine of databases) {
     t.equal(await status(young), 'queued ');
     t.same(await due(), []);
   });
+  t.test(`what is under way in a restricted account may be answered, ${engine.name}`, async (t) => {
+    const database = await engine.create(t);
+    const stage = await openStage(t, database.url, { expireMs });
+    const { read, write } = stage.storage.connections;
+    const { tenantId, accountIds } = await makeTenant(stage);
+    const accountId = accountIds[0] ?? '';
+    const [underWay = '', given = ''] = await Promise.all(
+      [1, 2].map(async () => acceptedId(await stage.send({ tenantId }))),
+    );
+    const now = await stage.storage.now();
+    const handedOver = { created_at: 1_000_000, attempts: 1, dispatch_fence: 1 };
+    await write('messages').update({ ...handedOver, dispatched_at: now });
+    await write('accounts').where({ id: accountId }).update({ status: 'restricted' });
+    const due = () => stage.storage.read.queuedMessages.accountsToExpire(now - expireMs, 10);
+    const queued = () => read('messages').where({ status: 'queued' }).pluck('id');
+
+    t.same(await due(), []);
+    t.equal(await stage.lanes.expire(accountId), false);
+    t.same((await queued()).length, 2, 'its session is open');
+
+    await write('messages')
+      .where({ id: given })
+      .update({ dispatched_at: now - expireMs - 1 });
+    t.same(await due(), [accountId]);
+    t.equal(await stage.lanes.expire(accountId), false);
+    t.same(await queued(), [underWay], 'no answer takes as long as an expiry');
+    t.same(await due(), []);
+  });
 }
