@@ -13,7 +13,7 @@ export function identifierDescription({ identifier }: Naming): string {
 
 /** The stored form of an identifier that a user gave; null when the driver refuses it. Pure. */
 export function parseIdentifier({ identifier }: Naming, text: string): string | null {
-  return identifier === undefined ? parsePhone(text) : storable(identifier.parse(text));
+  return identifier === undefined ? parsePhone(text) : identifierAsGiven(identifier.parse(text));
 }
 
 /**
@@ -23,16 +23,14 @@ export function parseIdentifier({ identifier }: Naming, text: string): string | 
 export function parseIdentifierInAddress(driver: Naming | null, text: string): string | null {
   if (driver?.identifier !== undefined) return parseIdentifier(driver, text);
   const phone = parsePhoneInAddress(text);
-  return driver === null ? (phone ?? storable(text)) : phone;
+  return driver === null ? (phone ?? identifierAsGiven(text)) : phone;
 }
 
-/** An identifier that nobody parses, as it may be stored; null when none can be. Pure. */
-export function identifierAsGiven(text: string): string | null {
-  return storable(text);
-}
-
-/** Checks an identifier of a driver, as types do not bind drivers at run time. */
-function storable(parsed: unknown): string | null {
-  if (typeof parsed !== 'string' || parsed === '' || parsed.length > longestIdentifier) return null;
-  return /\p{C}/u.test(parsed) ? null : parsed;
+/**
+ * An identifier as given, where its driver cannot parse it; null when it cannot be a stored one. Pure.
+ * @param given also what a driver has parsed, as types do not bind drivers at run time
+ */
+export function identifierAsGiven(given: unknown): string | null {
+  if (typeof given !== 'string' || given === '' || given.length > longestIdentifier) return null;
+  return /\p{C}/u.test(given) ? null : given;
 }

@@ -42,7 +42,7 @@ export interface LaneParts extends AcceptParts, ReceiveParts {
   readonly forgetContact: Messages['forgetContact'];
   /** Takes the events of sent messages. */
   readonly outbox: Pick<Outbox, 'prepare'>;
-  /** After which a message is not handed over any more. */
+  /** Age from which a message is not handed over any more, milliseconds. */
   readonly expireMs: number;
   /** How many waits one tenant may have open. */
   readonly waits: number;

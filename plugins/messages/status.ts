@@ -89,8 +89,8 @@ export function failed(message: StoredMessage, error: string, at: number): Statu
 }
 
 /**
- * Nobody sends the message any more. Of one that was handed to the network and not answered nobody will hear again: it
- * fails as uncertain, unless a receipt has shown that it arrived.
+ * Gives a message up: it fails with `error`, or as uncertain where it was handed over. A receipt that has come counts as
+ * the answer.
  * @param error why it fails where it was not handed over
  */
 export function givenUp(message: StoredMessage, error: string, at: number): StatusChange | null {

@@ -9,8 +9,8 @@ import {
 /** Bindings of one statement: well below SQLite's 32,766. */
 const maxBindings = 16_000;
 
-/** Characters of one statement, or packet: below the 16 MB that a server takes by default, whatever the characters are. */
-export const maxCharacters = 2_000_000;
+/** Characters of one statement or packet: in any script below the 16 MB that a server takes by default. */
+const maxCharacters = 2_000_000;
 
 /** A name of ours, as both dialects quote it. */
 export function quoted(name: string): string {

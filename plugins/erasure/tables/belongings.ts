@@ -9,7 +9,7 @@ export interface Belonging {
   readonly column: string;
   /** The table that says whose the latter is; null: the column has the tenant's own id. */
   readonly parent: string | null;
-  /** No index begins with the column, and the table is read in pages by its id: its rows that have outlived their parent. */
+  /** The whole table is read, in pages by its id, as no index begins with the column. */
   readonly isWalked: boolean;
 }
 
@@ -49,7 +49,7 @@ export function belongingsOf(tables: readonly Table[]): readonly Belonging[] {
   return [...found.filter((one) => !isParent(one)), ...found.filter(isParent)];
 }
 
-/** Whether the table can be read in pages by its id alone: the keys of plugins from outside may have more columns, or numbers. */
+/** Whether a text `id` alone is the key, by which pages are read. Tables of plugins may have other keys. */
 function isReadById({ primary, columns }: Table): boolean {
   return primary.join() === 'id' && columns.id?.type === 'text';
 }

@@ -8,7 +8,7 @@ import type { StoredMessage } from '../tables/message-rows.ts';
 /** How many messages one transaction changes: others wait for milliseconds. */
 export const changedAtOnce = 100;
 
-/** Decides about each message and writes what follows: no event where the contact was erased since it was handed over. */
+/** Decides about each message and writes what follows. Of an erased contact no event is raised. */
 export async function changeQueued(
   unit: Unit,
   reporter: Pick<MessageReporter, 'report'>,

@@ -8,7 +8,7 @@ import type { DispatchStep, NextSend } from './session-input.ts';
 
 /** What a step is decided by besides the rows. */
 export interface StepRules {
-  /** After which a message is not handed over any more. */
+  /** Age from which a message is not handed over any more, milliseconds. */
   readonly expireMs: number;
   /** See `findStrangers`. */
   readonly strangers: ReadonlySet<string>;

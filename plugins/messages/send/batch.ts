@@ -31,7 +31,7 @@ export interface NewNotice {
  */
 export interface SendBatch {
   readonly now: number;
-  /** A COMMIT whose answer was lost may have counted its refusals: rather too few are counted than one twice. */
+  /** Whether a COMMIT whose answer was lost may have counted the refusals: too few are better than one twice. */
   readonly refusalsCounted: boolean;
   readonly tenants: ReadonlyMap<string, SendingTenant>;
   readonly accounts: ReadonlyMap<string, SendingAccount>;

@@ -180,7 +180,7 @@ export class Waits {
   async #read(tenantId: string, accounts: WantedAccounts, position: number): Promise<WaitResult> {
     const { read } = this.#parts;
     const wanted = [...(accounts ?? [null])];
-    // Several accounts are several reads: what commits between them is left to the next wait, or it could be passed.
+    // Several accounts are several reads: what commits between them is left to the next read, as the cursor could pass it.
     const last = wanted.length < 2 ? Infinity : await this.#latest(tenantId);
     const pages = wanted.map((accountId) =>
       read.messages.inboundAfter(tenantId, position, accountId, waitPageSize),
