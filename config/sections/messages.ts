@@ -11,7 +11,7 @@ export const MessagesSettings = Closed({
     maximum: 65_536,
     'x-unit': 'characters',
   }),
-  expire_h: Hours('after which a message that was never sent fails', 24),
+  expire_h: Hours('after which a message that was not sent fails', 24),
   idempotency_h: Hours('for which an Idempotency-Key is kept', 24),
   keep_days: Type.Number({
     description: 'for which a message is kept, from when it was stored; 0: for ever',

@@ -18,7 +18,10 @@ export const WebhooksSettings = Closed({
   previous_secret_h: Hours('for which the previous secret signs, too, after a rotation', 24),
   concurrency: Count('requests to one URL that one process has open at once', 10, 1),
   in_flight: Count('requests to all URLs that one process has open at once', 1_000, 2),
-  log_h: Hours('for which a delivery is kept in the log, and while it waits', 168),
+  log_h: Hours(
+    'for which a delivery is kept in the log, longer while it waits and its event is kept',
+    168,
+  ),
   allow_private_targets: Type.Boolean({
     description: 'deliver to addresses that are not public',
     default: false,

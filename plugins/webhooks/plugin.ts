@@ -24,7 +24,7 @@ export default gatewayPlugin(
     const { broker, clock, cluster, cursors, egress, media, metrics, outbox, plans, secrets } =
       cradle;
     const { audit, channels, stopping, storage } = cradle;
-    const { mcp, webhooks, roles } = cradle.config;
+    const { mcp, webhooks, roles, messages: kept } = cradle.config;
     const log = cradle.log.child({ plugin: 'webhooks' });
     const mint = (key: string): string => media.mint(key);
     const timeoutMs = secondsMs(webhooks.timeout_s);
@@ -54,6 +54,7 @@ export default gatewayPlugin(
         concurrency: webhooks.concurrency,
         inFlight: webhooks.in_flight,
         logMs: hoursMs(webhooks.log_h),
+        eventsMs: hoursMs(kept.events_h),
       },
       testsOpen: (receiverId) => tests.open(receiverId),
       delivers: roles.includes('webhooks'),

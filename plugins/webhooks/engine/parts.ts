@@ -25,6 +25,8 @@ export interface EngineSettings {
   readonly inFlight: number;
   /** Retention of the delivery log. */
   readonly logMs: number;
+  /** Retention of events. */
+  readonly eventsMs: number;
 }
 
 /** Dependencies of the engine. */

@@ -1,9 +1,13 @@
-import { pruneLane, startPruning } from '../../../core/pruning.ts';
-import type { EngineParts } from './parts.ts';
+import { type PruneLane, pruneLane, startPruning } from '../../../core/pruning.ts';
+import type { EngineParts, EngineSettings } from './parts.ts';
 
-const pruneDeliveries = pruneLane('webhooks.prune', ({ deliveries }, { before, limit }) =>
-  deliveries.deleteBefore(before, limit),
-);
+/** Deletes old deliveries, and those that wait once their events are gone. */
+function pruneDeliveries({ logMs, eventsMs }: EngineSettings): PruneLane {
+  const longerMs = Math.max(0, eventsMs - logMs);
+  return pruneLane('webhooks.prune', ({ deliveries }, { before, limit }) =>
+    deliveries.deleteBefore(before, before - longerMs, limit),
+  );
+}
 
 /** Deletes receivers whose subscriptions have all ended. */
 export const pruneReceivers = pruneLane(
@@ -13,7 +17,7 @@ export const pruneReceivers = pruneLane(
 
 /** Starts the periodic work: deleting old deliveries and unused receivers, a portion at a time. */
 export function startUpkeep({ storage, log, settings }: EngineParts): { stop(): Promise<void> } {
-  const running = [pruneDeliveries, pruneReceivers].map((lane) =>
+  const running = [pruneDeliveries(settings), pruneReceivers].map((lane) =>
     startPruning(lane, { storage, keptMs: settings.logMs, log }),
   );
   return {

@@ -191,15 +191,20 @@ export class DeliveryTable {
     }
   }
 
-  /** Deletes a bounded number of the oldest deliveries made before a moment, without those that wait; answers how many. */
-  async deleteBefore(moment: number, limit: number): Promise<number> {
+  /**
+   * Deletes a bounded number of old deliveries, none that waits for an event that is kept; answers how many.
+   * @param moment before which they were made
+   * @param waitingMoment before which those that wait were made: their events are gone
+   */
+  async deleteBefore(moment: number, waitingMoment: number, limit: number): Promise<number> {
     const { knex, dialect } = this.db;
     // MariaDB would take the index of states for what is in another, and sort.
-    const index = dialect === 'mysql' ? 'force index (deliveries_created_at)' : '';
+    const index = dialect === 'mysql' ? 'force index (deliveries_created_at_state)' : '';
     const found = await this.db.rows<{ readonly id: string }>(
-      `select id from deliveries ${index} where created_at < ? and state <> 'waiting'
+      `select id from deliveries ${index}
+       where created_at < ? and (state <> 'waiting' or created_at < ?)
        order by created_at limit ?`,
-      [moment, limit],
+      [moment, waitingMoment, limit],
     );
     if (found.length === 0) return 0;
     // One of them may have been replayed since the read.
@@ -208,7 +213,7 @@ export class DeliveryTable {
         'id',
         found.map(({ id }) => id),
       )
-      .whereNot('state', 'waiting')
+      .andWhere((old) => old.whereNot('state', 'waiting').orWhere('created_at', '<', waitingMoment))
       .delete();
   }
 

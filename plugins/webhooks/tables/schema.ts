@@ -95,7 +95,7 @@ export const webhookTableSchema: readonly Table[] = [
       // How many wait for their first attempt, and since when the oldest.
       ['state', 'attempts', 'created_at'],
       ['subject'],
-      ['created_at'],
+      ['created_at', 'state'],
     ],
   },
   {

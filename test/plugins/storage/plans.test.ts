@@ -368,8 +368,8 @@ function reads(ids: readonly string[]): readonly Read[] {
   found.push({
     name: 'log of deliveries: what is old',
     most: 10,
-    index: ['deliveries', 'deliveries_created_at'],
-    run: ({ deliveries }) => deliveries.deleteBefore(start, 1_000),
+    index: ['deliveries', 'deliveries_created_at_state'],
+    run: ({ deliveries }) => deliveries.deleteBefore(start, start, 1_000),
   });
   add('log of deliveries: what waits', 10, ({ deliveries }) => deliveries.backlog('wh_big'));
   add('metrics: waiting deliveries', 20, ({ deliveries }) => deliveries.waiting());

@@ -93,6 +93,7 @@ export const quick: EngineSettings = {
   concurrency: 10,
   inFlight: 1_000,
   logMs: 3_600_000,
+  eventsMs: 3_600_000,
 };
 
 /** How an engine of a test differs from the usual. */

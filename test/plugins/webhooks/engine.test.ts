@@ -796,6 +796,23 @@ for (const engine of databases) {
       await until('the log to be empty', async () => (await deliveriesOf(one)).length === 0);
     });
 
+    t.test('an old delivery goes though it waits, once its event is old', async (t) => {
+      const { internet, start } = await open(t);
+      const settings = { logMs: 500, eventsMs: 2_000, retryDelaysMs: [3_600_000] };
+      const one = await start({ settings });
+      const tenantId = await addTenant(one);
+      const hook = await addWebhook(one, tenantId, { retriesEnabled: true });
+      internet.on(hook.url, () => 500);
+      await raise(one, tenantId, subjects(1, 'waits'));
+      const [first] = await until('the attempt', async () => {
+        const all = await deliveriesOf(one);
+        return all[0]?.attempts === 1 && all;
+      });
+      await until('the log to be empty', async () => (await deliveriesOf(one)).length === 0);
+      const age = (await one.storage.now()) - (first?.createdAt ?? 0);
+      t.ok(age >= 2_000, `kept for ${age} ms, as long as its event`);
+    });
+
     t.test('receivers go once no subscription has them', { buffered: true }, async (t) => {
       const { internet, start } = await open(t);
       internet.on('https://slow.example/', internet.hang);
