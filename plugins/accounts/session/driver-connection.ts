@@ -38,7 +38,7 @@ export class DriverConnection {
   readonly #parts: DriverConnectionParts;
   /** Of the driver's present session: what a replaced one emitted counts no more. */
   #port: EventPort;
-  /** The proxy of the latest attempt, as the record has it; that of the first one before. */
+  /** The proxy of the latest attempt, as the record has it; before the first attempt, the one to come. */
   #through: string | null;
 
   constructor(parts: DriverConnectionParts) {
@@ -94,10 +94,13 @@ export class DriverConnection {
   async replace(): Promise<void> {
     const { live, status, tries } = this.#parts;
     live.disconnect();
+    this.#through = live.row.proxy;
     this.#port = this.#newPort();
     tries.anew();
     const cause = { reason: 'network_unreachable', detail: details.proxy_changed } as const;
-    await status.apply({ type: 'lost', ...cause, retryAt: null });
+    // A pause that is still on is the one that the network has asked for.
+    const retryAt = tries.dueAt === null ? null : live.row.retryAt;
+    await status.apply({ type: 'lost', ...cause, retryAt });
     tries.wanted();
   }
 

@@ -91,7 +91,7 @@ export class Tries {
     this.#turn?.hurry();
   }
 
-  /** There is another way to the network: the next loss begins anew, unless the network has named a moment. */
+  /** Begins the pauses anew as the account goes another way, unless the network has named the moment of the next try. */
   anew(): void {
     if (this.#isNamed) return;
     this.end();

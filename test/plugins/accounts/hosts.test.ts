@@ -560,6 +560,39 @@ t.test('another proxy is tried at once where the former one is not found', async
   t.equal(tried.at(-1), 'socks5://two');
 });
 
+t.test('another proxy replaces a connection once while a named pause lasts', async (t) => {
+  const world = await makeWorld(t);
+  const [timers, clock] = [new HandTimers(), new HandClock()];
+  const tried: (string | null)[] = [];
+  const process = await world.start({
+    ...{ timers, clock, leaseMs: 300_000 },
+    through: async ({ proxy }) => {
+      tried.push(proxy);
+      return null;
+    },
+  });
+  const { driver, storage, broker } = process;
+  const accountId = await world.connected(process, '+15556000004');
+  const { tenantId } = await world.row(accountId);
+  const retryAt = clock.now() + 600_000;
+  const cause = { reason: 'rate_limited', detail: 'Fewer log-ins, please.' } as const;
+  await driver.last.emit({ type: 'state', state: 'lost', ...cause, retryAt });
+  const proxy = 'socks5://one';
+  await storage.submit(proxyLane(broker), { tenantId, accountId, proxy });
+  const row = await until('the change', async () => {
+    const found = await world.row(accountId);
+    return found.reason === 'network_unreachable' ? found : undefined;
+  });
+  t.equal(row.retryAt, retryAt, 'the record keeps the moment, for a process that comes after');
+  const runner = process.process.host.runner(accountId);
+  const followed = { id: accountId, restriction: null, proxy };
+  t.equal(runner?.differs(followed), false, 'a sweep has nothing to do');
+  t.same(tried, []);
+  t.equal(timers.run(), 600_000);
+  await until('the try', async () => tried.length === 1 || undefined);
+  t.same(tried, [proxy]);
+});
+
 /** How often a session was to log in again. */
 function triesOf({ calls }: { readonly calls: readonly string[] }): number {
   return calls.filter((call) => call === 'resume').length;
