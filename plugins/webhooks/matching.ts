@@ -24,7 +24,7 @@ export function hasWebhooks(
   return !tenant.disabled.includes('webhooks') && plans.plan(tenant.plan).webhooks;
 }
 
-/** Longer than any transaction is open, milliseconds: what was made later than this from now was made before a clock was set back. */
+/** Bound of a transaction's length, milliseconds. A subscription dated further ahead was made before a clock was set back. */
 const longestTransactionMs = 10_000;
 
 /**
