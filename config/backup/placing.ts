@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 /** A file or a folder of the work folder, and where it goes. */
 export type Move = readonly [from: string, to: string];
 
-/** List of what is being put in place, in the work folder: who finds it there finds what a killed process has left. */
+/** Name of the list of what is being put in place. A list in a work folder that is found is of a killed process. */
 const listName = 'placing.json';
 
 /**

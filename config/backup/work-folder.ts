@@ -3,12 +3,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
-/** Where a command puts what is not finished. */
-export interface Work {
-  readonly folder: string;
-  /** Files and folders elsewhere that are to go, too, unless the command takes them out when it is done. */
-  readonly leftovers: Set<string>;
-}
+/** Commands that put what is not finished into a work folder. */
+type WorkCommand = 'backup' | 'restore';
 
 const signals = ['SIGINT', 'SIGTERM'] as const;
 
@@ -16,9 +12,26 @@ const signals = ['SIGINT', 'SIGTERM'] as const;
 export interface WorkEnds {
   /** Gives back the lock under which no other process does this; called at the end. */
   unlock(): void;
-  /** Files and folders elsewhere that go with the work folder of a command that has not finished. */
-  leftBy?(folder: string): readonly string[];
+  /** Files and folders elsewhere that go with a work folder, unless the command has finished. */
+  leftBy(folder: string): readonly string[];
 }
+
+/** Deletes the work folders of a command that lie beside the database, with what goes with each. */
+export function deleteUnfinished(
+  database: string,
+  command: WorkCommand,
+  leftBy: WorkEnds['leftBy'] = () => [],
+): void {
+  const place = dirname(database);
+  const folders = readdirSync(place).filter((name) => name.startsWith(prefixOf(database, command)));
+  const found = folders.map((name) => join(place, name));
+  for (const path of [...found.flatMap(leftBy), ...found]) {
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+
+const prefixOf = (database: string, command: WorkCommand): string =>
+  `${basename(database)}.unfinished-${command}-`;
 
 /**
  * Runs a command with a new folder beside the database, and deletes it at the end with what is left over, also where a
@@ -27,20 +40,11 @@ export interface WorkEnds {
  */
 export async function inWorkFolder<T>(
   database: string,
-  command: 'backup' | 'restore',
-  { unlock, leftBy = () => [] }: WorkEnds,
-  run: (work: Work) => Promise<T>,
+  command: WorkCommand,
+  { unlock, leftBy }: WorkEnds,
+  run: (folder: string) => Promise<T>,
 ): Promise<T> {
-  const place = dirname(database);
-  const prefix = `${basename(database)}.unfinished-${command}-`;
-  const leftovers = new Set<string>();
-  const clear = () => {
-    const folders = readdirSync(place).filter((name) => name.startsWith(prefix));
-    const found = folders.map((name) => join(place, name));
-    for (const path of [...found.flatMap(leftBy), ...found, ...leftovers]) {
-      rmSync(path, { recursive: true, force: true });
-    }
-  };
+  const clear = () => deleteUnfinished(database, command, leftBy);
   const end = () => {
     for (const signal of signals) process.off(signal, stop);
     try {
@@ -59,8 +63,7 @@ export async function inWorkFolder<T>(
   try {
     clear();
     for (const signal of signals) process.on(signal, stop);
-    const folder = await mkdtemp(join(place, prefix));
-    return await run({ folder, leftovers });
+    return await run(await mkdtemp(join(dirname(database), prefixOf(database, command))));
   } finally {
     end();
   }

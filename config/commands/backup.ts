@@ -6,7 +6,7 @@ import { StartRefusal } from '../../core/start-refusal.ts';
 import { gatewayVersion } from '../../core/version.ts';
 import { type Places, placesOf } from '../backup/embedded.ts';
 import { type Manifest, names } from '../backup/manifest.ts';
-import { inWorkFolder, type Work } from '../backup/work-folder.ts';
+import { inWorkFolder } from '../backup/work-folder.ts';
 import { copyDatabase, lockDatabase, secretFile } from '../compose-backup.ts';
 import { readConfig } from '../read.ts';
 import type { GatewayConfig } from '../schema.ts';
@@ -26,11 +26,13 @@ export async function backUp(
   if (!existsSync(places.database)) {
     throw new StartRefusal(`There is no database at ${places.database}: correct DATABASE_URL.`);
   }
-  const unlock = lockBackups(places.database);
-  return await inWorkFolder(places.database, 'backup', { unlock }, (work) => {
-    return pack(file, config, places, work);
+  const ends = { unlock: lockBackups(places.database), leftBy: () => [partialOf(file)] };
+  return await inWorkFolder(places.database, 'backup', ends, (folder) => {
+    return pack(file, config, places, folder);
   });
 }
+
+const partialOf = (file: string): string => `${resolve(file)}.partial`;
 
 /** @throws StartRefusal while another backup is made */
 function lockBackups(database: string): () => void {
@@ -47,7 +49,7 @@ async function pack(
   file: string,
   config: GatewayConfig,
   places: Places,
-  { folder, leftovers }: Work,
+  folder: string,
 ): Promise<Output> {
   const created_at = new Date().toISOString();
   const manifest: Manifest = { format: 1, version: gatewayVersion, created_at };
@@ -56,8 +58,7 @@ async function pack(
   copyDatabase(places.network, join(folder, names.network));
   // After the database, so that no message that it has is without its file.
   const files = places.media === null ? 0 : await take(places.media, join(folder, names.media));
-  const partial = `${resolve(file)}.partial`;
-  leftovers.add(partial);
+  const partial = partialOf(file);
   await create({ file: partial, cwd: folder, portable: true, mode: 0o600 }, await readdir(folder));
   await sync(partial);
   await rename(partial, file);

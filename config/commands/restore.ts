@@ -8,7 +8,7 @@ import { StartRefusal } from '../../core/start-refusal.ts';
 import { type Places, placesOf } from '../backup/embedded.ts';
 import { names, readManifest } from '../backup/manifest.ts';
 import { leftInPlace, type Move, putInPlace } from '../backup/placing.ts';
-import { inWorkFolder, type Work } from '../backup/work-folder.ts';
+import { inWorkFolder } from '../backup/work-folder.ts';
 import { composeAdministration } from '../compose-administration.ts';
 import { copyDatabase, lockDatabase, settleRestored } from '../compose-backup.ts';
 import { readConfig } from '../read.ts';
@@ -29,12 +29,12 @@ export async function restore(
   if (!existsSync(file)) throw new StartRefusal(`There is no file ${file}.`);
   const ends = {
     unlock: lockDatabase(places.database, 'alone'),
-    // The database comes last: where there is one, all of it is data.
+    // The database is put in place last: where it is there, media and network are data, no leftovers.
     leftBy: (folder: string) => (existsSync(places.database) ? [] : leftInPlace(folder)),
   };
-  return await inWorkFolder(places.database, 'restore', ends, (work) => {
+  return await inWorkFolder(places.database, 'restore', ends, (folder) => {
     refuseData(places);
-    return takeOver(file, config, places, work);
+    return takeOver(file, config, places, folder);
   });
 }
 
@@ -42,9 +42,9 @@ async function takeOver(
   file: string,
   config: GatewayConfig,
   places: Places,
-  { folder }: Work,
+  folder: string,
 ): Promise<Output> {
-  // Apart from what the restore itself notes in the work folder.
+  // The unpacked files lie apart from the list that `putInPlace` writes.
   const unpacked = join(folder, 'unpacked');
   await mkdir(unpacked);
   await unpack(file, unpacked);
@@ -61,7 +61,7 @@ async function takeOver(
   return { json: { file, version, created_at, queued }, text };
 }
 
-/** The database comes last, see `leftBy`. */
+/** What goes where. The database is last: until it is there, the next restore deletes the others. */
 function movesOf(
   unpacked: string,
   settled: string,

@@ -4,7 +4,9 @@ import { createGateway, type Gateway, type GatewayParts } from '../../core/kerne
 import { createLog, type GatewayLog } from '../../core/log.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { gatewayAddresses } from '../addresses.ts';
+import { deleteUnfinished } from '../backup/work-folder.ts';
 import { composeGateway } from '../compose.ts';
+import { embeddedDatabase } from '../embedded-database.ts';
 import { refuseUnservable } from '../load.ts';
 import { readConfig } from '../read.ts';
 import type { GatewayConfig } from '../schema.ts';
@@ -38,6 +40,7 @@ export async function serve(
   log.info(isUsual ? {} : { config: differences }, 'the gateway starts');
   const gateway = await start(config, log, compose);
   if (gateway === null) return 1;
+  forgetKilledRestore(config, log);
   const addresses = gatewayAddresses(config, listeningPort(gateway, config));
   const keys = gateway.cradle.firstKeys;
   // In a log of JSON lines the text stands for the keys only, which no line may have.
@@ -50,6 +53,17 @@ export async function serve(
   await gateway.close();
   log.info('the gateway has stopped');
   return 0;
+}
+
+/** Deletes the list of a killed restore with its folder: what it has put in place is this gateway's data now. */
+function forgetKilledRestore(config: GatewayConfig, log: GatewayLog): void {
+  const database = embeddedDatabase(config);
+  if (database === null) return;
+  try {
+    deleteUnfinished(database, 'restore');
+  } catch (error) {
+    log.warn({ err: error }, 'what a killed restore has left cannot be deleted: delete it');
+  }
 }
 
 async function start(

@@ -1,9 +1,19 @@
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import {
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
+import { putInPlace } from '../../../config/backup/placing.ts';
 import { startProcess } from '../../harness/processes.ts';
 
 const killing = pathToFileURL(join(import.meta.dirname, '../../fixtures/kill-at.mjs'));
@@ -72,3 +82,27 @@ t.test('wherever a restore is killed, the next one finds no trace of it', async 
   t.same(await filesIn(place), ['backup.tar', 'gateway.db'], 'nothing is left of the killed ones');
   await isWhole();
 });
+
+t.test(
+  'what a gateway has served is no leftover of a restore that was killed before',
+  async (t) => {
+    const home = await folder(t, tmpdir());
+    const env = { DATA_DIR: home, PORT: '0', METRICS_PORT: '' };
+    const database = join(home, 'gateway.db');
+    const killed = `${database}.unfinished-restore-killed`;
+    const kept = join(home, 'media', 'kept');
+    await mkdir(join(killed, 'media'), { recursive: true });
+    await putInPlace(killed, [[join(killed, 'media'), kept]]);
+    const gateway = startProcess(t, ['main.ts', 'serve'], env);
+    await gateway.waitFor(/the gateway is listening/);
+    await writeFile(join(kept, 'a picture'), 'of Ada');
+    t.match(await gateway.kill(), { code: 0 });
+    t.notOk(existsSync(killed), 'its copies of the data are gone');
+    await rename(database, join(home, 'moved.db'));
+    await writeFile(join(home, 'backup.tar'), '');
+    const restore = startProcess(t, ['main.ts', 'restore', join(home, 'backup.tar')], env);
+    t.match(await restore.exit, { code: 1 });
+    t.match(restore.output, / is there already/);
+    t.equal(await readFile(join(kept, 'a picture'), 'utf8'), 'of Ada');
+  },
+);
