@@ -17,7 +17,11 @@ export const WebhooksSettings = Closed({
   max_subscriptions: Count('subscriptions of one tenant', 20),
   previous_secret_h: Hours('for which the previous secret signs, too, after a rotation', 24),
   concurrency: Count('requests to one URL that one process has open at once', 10, 1),
-  in_flight: Count('requests to all URLs that one process has open at once', 1_000, 2),
+  in_flight: Count(
+    'requests to all URLs that one process has open at once, half of them at most to URLs that fail or take over 1 s',
+    1_000,
+    2,
+  ),
   log_h: Hours(
     'for which a delivery is kept in the log, longer while it waits and its event is kept',
     168,

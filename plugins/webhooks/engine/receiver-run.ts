@@ -104,7 +104,7 @@ export class ReceiverRun {
   }
 
   /** Counts open requests that are late with their answer. */
-  late(by: number): void {
+  countLate(by: 1 | -1): void {
     this.#late += by;
   }
 

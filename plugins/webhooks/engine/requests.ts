@@ -100,18 +100,16 @@ export class Requests {
     const { failing } = run;
     run.begin(ready);
     this.#opened(failing, 1);
-    let late = 0;
+    let isLate = false;
     const slow = setTimeout(() => {
-      late = 1;
-      run.late(late);
-      if (!failing) this.#open.failing += late;
+      isLate = true;
+      this.#countLate(run, failing, 1);
     }, slowMs);
     const attempt = await send(this.#sending, ready);
     clearTimeout(slow);
-    run.late(-late);
+    if (isLate) this.#countLate(run, failing, -1);
     run.answered(ready, attempt.durationMs);
     this.#opened(failing, -1);
-    if (!failing) this.#open.failing -= late;
     this.begin(run);
     this.#listener.ended();
     if (attempt.number === 1) this.#metrics.firstAttempt(attempt.at - event.createdAt);
@@ -138,5 +136,11 @@ export class Requests {
   #opened(failing: boolean, by: 1 | -1): void {
     this.#open.all += by;
     if (failing) this.#open.failing += by;
+  }
+
+  /** Counts a request that is late among the failing ones, unless it was opened as one of them. */
+  #countLate(run: ReceiverRun, failing: boolean, by: 1 | -1): void {
+    run.countLate(by);
+    if (!failing) this.#open.failing += by;
   }
 }
