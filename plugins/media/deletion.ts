@@ -9,8 +9,11 @@ import { firstMedia, type GivenUpPage, type MediaPosition } from './tables/media
 /** Maximum concurrent deletions. */
 const atOnce = 8;
 
-/** Files of one page. A page of which none can be deleted says that the store is away. */
+/** Files of one page. */
 const pageSize = 4 * atOnce;
+
+/** Codes of failures that are of one file: the store is there. */
+const ofOneFile: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'EISDIR', 'ERR_FS_EISDIR']);
 
 /** Dependencies of a deletion. */
 export interface DeletionParts {
@@ -45,19 +48,20 @@ export class Deletion {
     let next: MediaPosition | undefined = from;
     while (next !== undefined && !stop.aborted) {
       const page: GivenUpPage = await storage.read.media.givenUp(tenantId, next, pageSize);
-      const deleted = await this.#delete(page.files, stop);
+      const { deleted, refused } = await this.#delete(page.files, stop);
       if (deleted.length > 0) await storage.submit(forgetLane, deleted);
       if (deleted.length < page.files.length) isClean = false;
       next = page.next;
       // The store is away: a sweep that waited for each of the others would last for minutes.
-      if (page.files.length === pageSize && deleted.length === 0) break;
+      if (page.files.length === pageSize && deleted.length + refused === 0) break;
     }
     return { isClean: isClean && !stop.aborted, next };
   }
 
-  /** Deletes files; answers the keys of those that were deleted. */
-  async #delete(files: readonly MediaLocation[], stop: AbortSignal): Promise<readonly string[]> {
+  /** Deletes files; answers the keys of those that were deleted, and how many a store that is there refused. */
+  async #delete(files: readonly MediaLocation[], stop: AbortSignal) {
     const deleted: string[] = [];
+    let refused = 0;
     for (let start = 0; start < files.length && !stop.aborted; start += atOnce) {
       await Promise.all(
         files.slice(start, start + atOnce).map(async (file) => {
@@ -65,12 +69,13 @@ export class Deletion {
             await this.#parts.store.remove(file);
             deleted.push(file.key);
           } catch (error) {
+            if (ofOneFile.has((error as NodeJS.ErrnoException).code)) refused += 1;
             if (!stop.aborted) this.#warn(error);
           }
         }),
       );
     }
-    return deleted;
+    return { deleted, refused };
   }
 
   #warn(error: unknown): void {
