@@ -4,7 +4,7 @@ import {
   type Port,
   type Session,
 } from '../core/contracts/driver.ts';
-import type { DriverFaults } from '../core/contracts/driver-faults.ts';
+import { type DriverFaults, DriverHung } from '../core/contracts/driver-faults.ts';
 import { asDriver, asGateway, type DriverPlace } from '../core/driver-context.ts';
 import { driverPort, type PortParts } from './driver-port.ts';
 import { refuseNoSession } from './driver-shape.ts';
@@ -138,7 +138,7 @@ export class ContainedSession implements Session, Suspect {
     this.#inner ??= this.#opened();
     await this.#call(this.#inner, name, call, {
       late: () => {
-        throw new Error(`${name} did not come back`);
+        throw new DriverHung(name);
       },
       // The outcome was emitted already.
       cut: () => undefined,

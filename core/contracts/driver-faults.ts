@@ -18,6 +18,14 @@ export interface DriverFault {
   readonly ms?: number;
 }
 
+/** A `link` or `resume` of a driver that was given up, as it did not come back. */
+export class DriverHung extends Error {
+  constructor(call: string) {
+    super(`${call} did not come back`);
+    this.name = 'DriverHung';
+  }
+}
+
 /** Takes note of what drivers do wrong. In the container as `driverFaults`. */
 export interface DriverFaults {
   report(fault: DriverFault): void;

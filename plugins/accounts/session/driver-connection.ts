@@ -1,4 +1,5 @@
 import type { Driver } from '../../../core/contracts/driver.ts';
+import { DriverHung } from '../../../core/contracts/driver-faults.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { details } from '../reasons.ts';
 import type { FollowedAccount } from '../tables/accounts.ts';
@@ -9,6 +10,7 @@ import { EventPort } from './event-port.ts';
 import type { SessionListeners } from './listeners.ts';
 import type { OpenSession } from './open-session.ts';
 import type { SessionStatus } from './session-status.ts';
+import { Silence } from './silence.ts';
 import type { Tries } from './tries.ts';
 import type { Turns } from './turns.ts';
 
@@ -40,10 +42,12 @@ export class DriverConnection {
   #port: EventPort;
   /** The proxy of the latest attempt, as the record has it; before the first attempt, the one to come. */
   #through: string | null;
+  readonly #silence: Silence;
 
   constructor(parts: DriverConnectionParts) {
     this.#parts = parts;
     this.#through = parts.live.row.proxy;
+    this.#silence = new Silence(parts.environment.timers);
     this.#port = this.#newPort();
   }
 
@@ -58,6 +62,10 @@ export class DriverConnection {
     const request = status.pairing?.request;
     const port = this.#port;
     const failed = (error: unknown): void => {
+      if (error instanceof DriverHung) {
+        this.#giveUp(port);
+        return;
+      }
       this.#parts.failed(request === undefined ? 'resume' : 'link', error);
       void port.emit({
         type: 'state',
@@ -79,7 +87,10 @@ export class DriverConnection {
       if (row.proxy !== live.row.proxy) return this.attempt();
       port.proxy = proxy;
       live.session ??= driver.open(live.account, port);
-      return request === undefined ? live.session.resume() : live.session.link(request);
+      // A pairing has a time-out of its own.
+      if (request !== undefined) return live.session.link(request);
+      this.#silence.begin(() => this.#silent(port));
+      return live.session.resume();
     }, failed);
   }
 
@@ -93,15 +104,44 @@ export class DriverConnection {
   /** Ends the connection, and has another one made through the new proxy. */
   async replace(): Promise<void> {
     const { live, status, tries } = this.#parts;
-    live.disconnect();
+    this.#disconnect();
     this.#through = live.row.proxy;
-    this.#port = this.#newPort();
     tries.anew();
     const cause = { reason: 'network_unreachable', detail: details.proxy_changed } as const;
     // A pause that is still on is the one that the network has asked for.
     const retryAt = tries.dueAt === null ? null : live.row.retryAt;
     await status.apply({ type: 'lost', ...cause, retryAt });
     tries.wanted();
+  }
+
+  /** Nothing is waited for any more. */
+  end(): void {
+    this.#silence.end();
+  }
+
+  /** A `resume` has come back, or not, and led to nothing. */
+  #silent(port: EventPort): void {
+    const { environment, live } = this.#parts;
+    const { id: accountId, channel } = live.account;
+    environment.faults.report({ kind: 'hung', channel, accountId, call: 'resume' });
+    this.#giveUp(port);
+  }
+
+  /** Ends a session of the driver that does not come back: the next try opens another one. */
+  #giveUp(port: EventPort): void {
+    const cause = { reason: 'driver_failed', detail: details.driver_failed } as const;
+    void this.#parts.inTurn(async () => {
+      // The call may have waited until the database had its outcome.
+      if (port !== this.#port || this.#parts.live.connected) return;
+      this.#disconnect();
+      await this.#parts.status.apply({ type: 'lost', ...cause, retryAt: null });
+    });
+  }
+
+  #disconnect(): void {
+    this.#silence.end();
+    this.#parts.live.disconnect();
+    this.#port = this.#newPort();
   }
 
   async #lost(detail: string): Promise<void> {
@@ -118,6 +158,7 @@ export class DriverConnection {
     const parts = { turns, credentials, listeners, faults, metrics, log };
     const port: EventPort = new EventPort(live, parts, {
       isOpen: () => this.#parts.isOpen() && this.#port === port,
+      onEvent: (type) => this.#silence.broken(type),
       onTrigger: (trigger) => status.apply(trigger),
       onStep: (step) => status.takeStep(step),
     });

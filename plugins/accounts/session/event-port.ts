@@ -33,6 +33,8 @@ const againMs = 250;
 export interface EventPortTargets {
   /** False once the session is over or leaving, or another one of the driver has taken its place: nothing is taken any more. */
   isOpen(): boolean;
+  /** Called at once for each event, before its turn. */
+  onEvent(type: DriverEvent['type']): void;
   /** Called for each state; resolves when it is durable. */
   onTrigger(trigger: AccountTrigger): Promise<void>;
   /** Called for each step of the linking. */
@@ -112,6 +114,7 @@ export class EventPort implements Port {
       throw error;
     }
     this.#refuseWhenOver();
+    this.#targets.onEvent(emitted.type);
     const event = storedEvent(emitted);
     if (event.type === 'state' || event.type === 'step') this.#gathering = null;
     if (event.type === 'state') {

@@ -183,6 +183,7 @@ export class SessionRunner {
   #release(): void {
     this.#status.end();
     this.#tries.end();
+    this.#connection.end();
     this.#hosting?.then((release) => release()).catch(() => undefined);
   }
 

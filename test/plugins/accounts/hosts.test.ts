@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { ContainedDriver } from '../../../config/contained-driver.ts';
+import { StallWatch } from '../../../config/stall-watch.ts';
 import type { Clock } from '../../../core/contracts/clock.ts';
 import type { OutboundMessage } from '../../../core/contracts/driver.ts';
+import type { DriverFault } from '../../../core/contracts/driver-faults.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { credentialLane } from '../../../plugins/accounts/lanes/credentials.ts';
 import { type ClaimedSession, claimSessionsLane } from '../../../plugins/accounts/lanes/leases.ts';
@@ -593,6 +596,66 @@ t.test('another proxy replaces a connection once while a named pause lasts', asy
   t.same(tried, [proxy]);
 });
 
+t.test('a driver that resumes and then says nothing is given up', async (t) => {
+  const world = await makeWorld(t);
+  const timers = new HandTimers();
+  const process = await world.start({ timers });
+  const id = await world.connected(process, '+15556000004');
+  const { driver, faults, broker } = process;
+  const silent = driver.last;
+  driver.behaviour.resume = () => undefined;
+  await silent.state('lost');
+  timers.run();
+  await until('a try', async () => triesOf(silent) === 1 || undefined);
+  await silent.emit({ type: 'contacts', contacts: [] });
+  t.equal(timers.run(), 360_000, 'from its last word on');
+  await until('the account to be tried again', async () => timers.size === 1 || undefined);
+  t.ok(silent.closed);
+  t.match(faults, [{ kind: 'hung', call: 'resume', accountId: id }]);
+  await until(
+    'its status',
+    async () => (await world.row(id)).reason === 'driver_failed' || undefined,
+  );
+  await t.rejects(silent.state('connected'), /session is over/);
+
+  broker.toHost(id, { queued: {} });
+  await until('another session', async () => driver.last !== silent || undefined);
+  await until('its try', async () => triesOf(driver.last) === 1 || undefined);
+  await driver.last.state('connected');
+  t.equal((await world.row(id)).status, 'connected');
+  t.equal(timers.size, 0);
+});
+
+t.test('a resume that does not come back is not called again beside itself', async (t) => {
+  // The times of the containment keep no process alive.
+  const alive = setInterval(() => undefined, 1_000);
+  t.teardown(() => clearInterval(alive));
+  const world = await makeWorld(t);
+  const faults: DriverFault[] = [];
+  const report = (fault: DriverFault) => faults.push(fault);
+  const watch = new StallWatch({ report });
+  const parts = { faults: { report }, watch, heldBack: 'Held back.', hangMs: 50 };
+  const process = await world.start({
+    contain: (driver) => new ContainedDriver('msgapp_web', driver, parts),
+  });
+  const id = await world.connected(process, '+15556000005');
+  const { driver } = process;
+  const [hanging] = driver.sessions;
+  driver.behaviour.resume = async (session) => {
+    if (session === hanging) await new Promise(() => undefined);
+    else void session.state('connected');
+  };
+  await hanging?.state('lost');
+  await until('the account to be connected', async () => {
+    const { status } = await world.row(id);
+    return (status === 'connected' && driver.sessions.length === 2) || undefined;
+  });
+  t.equal(triesOf(hanging ?? driver.last), 1);
+  t.equal(hanging?.closed, true);
+  t.match(faults, [{ kind: 'hung', call: 'resume' }]);
+  t.same(process.faults, [], 'which is one fault');
+});
+
 /** How often a session was to log in again. */
 function triesOf({ calls }: { readonly calls: readonly string[] }): number {
   return calls.filter((call) => call === 'resume').length;
@@ -616,6 +679,10 @@ class HandTimers implements Timers {
     const timer = { ms, run };
     this.#set.add(timer);
     return () => this.#set.delete(timer);
+  }
+
+  get size(): number {
+    return this.#set.size;
   }
 
   /** Runs the one timer that is set and answers its pause. */

@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import type { Caller } from '../../../core/contracts/caller.ts';
 import { type Clock, systemClock } from '../../../core/contracts/clock.ts';
+import type { Driver } from '../../../core/contracts/driver.ts';
 import type { DriverFault } from '../../../core/contracts/driver-faults.ts';
 import type { Json } from '../../../core/contracts/json.ts';
 import type { Unit } from '../../../core/contracts/storage.ts';
@@ -71,6 +72,8 @@ export class RecordingListener implements SessionListener {
 /** How one process of a test differs from the others. */
 export interface ProcessOptions {
   readonly driver?: FakeDriver;
+  /** Puts something round the driver; nothing when absent. */
+  readonly contain?: (driver: Driver) => Driver;
   readonly roles?: readonly string[];
   readonly capacity?: number;
   readonly leaseMs?: number;
@@ -136,6 +139,7 @@ export class World {
     const lines: LogLine[] = [];
     const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) });
     const driver = options.driver ?? new FakeDriver();
+    const hosted = options.contain?.(driver) ?? driver;
     const cap = options.accountsCap ?? 10;
     const faults: DriverFault[] = [];
     const metrics = new PrometheusMetrics();
@@ -158,7 +162,7 @@ export class World {
         through: options.through ?? (async () => null),
       },
       channels: {
-        driverOf: (channel) => (['msgapp_web', 'chatapp'].includes(channel) ? driver : null),
+        driverOf: (channel) => (['msgapp_web', 'chatapp'].includes(channel) ? hosted : null),
         channels: () => ['msgapp_web', 'chatapp'],
       },
       plans: {

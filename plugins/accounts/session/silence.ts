@@ -1,0 +1,43 @@
+import type { DriverEvent } from '../../../core/contracts/driver.ts';
+import type { Timers } from './timers.ts';
+
+/** How long a driver that resumes may say nothing, milliseconds: `msgapp_web` itself gives up after five minutes. */
+const longestMs = 360_000;
+
+/** The silence of a driver that resumes: broken by every event, and over with a state. */
+export class Silence {
+  readonly #timers: Timers;
+  /** Ends the wait; null while no outcome is awaited. */
+  #cancel: (() => void) | null = null;
+  #tooLong: () => void = () => undefined;
+
+  constructor(timers: Timers) {
+    this.#timers = timers;
+  }
+
+  /** Begins to wait for the outcome of a `resume`, in place of an earlier wait. */
+  begin(tooLong: () => void): void {
+    this.end();
+    this.#tooLong = tooLong;
+    this.#wait();
+  }
+
+  /** Takes note of what the driver has emitted. */
+  broken(by: DriverEvent['type']): void {
+    if (this.#cancel === null) return;
+    this.end();
+    if (by !== 'state') this.#wait();
+  }
+
+  end(): void {
+    this.#cancel?.();
+    this.#cancel = null;
+  }
+
+  #wait(): void {
+    this.#cancel = this.#timers.after(longestMs, () => {
+      this.#cancel = null;
+      this.#tooLong();
+    });
+  }
+}
