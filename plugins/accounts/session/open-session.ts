@@ -37,7 +37,9 @@ export class OpenSession implements LiveSession {
   readonly #failed: (call: string, error: unknown) => void;
   readonly #over = new AbortController();
   /** Aborted with the driver's session, which ends before this one when its proxy changes. */
-  #connection = newConnection();
+  #connection = newAbort();
+  /** Of the sends since the network was last found again: aborted with the connection, or some time after the next loss. */
+  #link = linkOf(this.#connection);
   readonly #underWay = new Set<Promise<unknown>>();
   #draining = false;
 
@@ -95,6 +97,19 @@ export class OpenSession implements LiveSession {
     return !this.signal.aborted && this.#lease.isHeld();
   }
 
+  /**
+   * Notes that the network is there. Sends of before a loss may have been forgotten by the driver.
+   * @returns gives those up that are still under way; null when there are none
+   */
+  nowConnected(): (() => void) | null {
+    if (this.connected) return null;
+    this.connected = true;
+    if (this.#underWay.size === 0) return null;
+    const former = this.#link;
+    this.#link = linkOf(this.#connection);
+    return () => former.abort();
+  }
+
   async send(message: OutboundMessage): Promise<Sent> {
     const { session } = this;
     if (session === null || !this.mayAct() || !this.connected) {
@@ -105,7 +120,7 @@ export class OpenSession implements LiveSession {
     }
     const settled = this.media.begin(message);
     let isFinal = false;
-    const signal = this.connection;
+    const { signal } = this.#link;
     const sending = untilOver(signal, () => session.send(message, signal));
     this.#underWay.add(sending);
     try {
@@ -152,7 +167,8 @@ export class OpenSession implements LiveSession {
   disconnect(): void {
     this.#cut();
     this.session = null;
-    this.#connection = newConnection();
+    this.#connection = newAbort();
+    this.#link = linkOf(this.#connection);
   }
 
   /** Ends the driver's session, and aborts `signal`. */
@@ -172,11 +188,17 @@ export class OpenSession implements LiveSession {
   }
 }
 
-function newConnection(): AbortController {
-  const connection = new AbortController();
+function newAbort(): AbortController {
+  const abort = new AbortController();
   // Each send under way listens.
-  setMaxListeners(0, connection.signal);
-  return connection;
+  setMaxListeners(0, abort.signal);
+  return abort;
+}
+
+function linkOf(connection: AbortController): AbortController {
+  const link = newAbort();
+  connection.signal.addEventListener('abort', () => link.abort(), { once: true });
+  return link;
 }
 
 /** A driver may forget to reject when its signal aborts. */

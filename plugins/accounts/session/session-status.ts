@@ -12,6 +12,9 @@ import type { Tries } from './tries.ts';
 /** Pause before a status change is committed again after the database failed, milliseconds. */
 const retryCommitMs = 500;
 
+/** How long after a reconnect a send of before may still be answered, milliseconds. */
+const forgottenMs = 60_000;
+
 /** The network is out of reach, or was when it was last tried. */
 type Loss = Extract<AccountTrigger, { type: 'lost' }>;
 
@@ -137,7 +140,9 @@ export class SessionStatus {
   }
 
   #nowConnected(): void {
-    this.#parts.live.connected = true;
+    const { environment, live } = this.#parts;
+    const giveUp = live.nowConnected();
+    if (giveUp !== null) environment.timers.after(forgottenMs, giveUp);
     this.#loss = null;
     this.#parts.tries.connected();
     this.#timers.cancel('pairing');

@@ -656,6 +656,44 @@ t.test('a resume that does not come back is not called again beside itself', asy
   t.same(process.faults, [], 'which is one fault');
 });
 
+t.test('a send that the driver has forgotten with a broken line is given up', async (t) => {
+  const world = await makeWorld(t);
+  const timers = new HandTimers();
+  const process = await world.start({ timers });
+  await world.connected(process, '+15556000006');
+  const { driver, listener } = process;
+  const signals = new Map<string, AbortSignal>();
+  driver.behaviour.send = (_, { reference }, signal) => {
+    signals.set(reference, signal);
+    return new Promise(() => undefined);
+  };
+  const errors = new Map<string, unknown>();
+  const send = (reference: string): void => {
+    const to = { phone: '+15550002222', networkId: null };
+    const message = { reference, attempt: 1, to, text: 'hi', media: null };
+    listener.session?.send(message).catch((error: unknown) => errors.set(reference, error));
+  };
+  send('before');
+  await driver.last.state('connected');
+  t.equal(timers.size, 0, 'a line that goes on gives nothing up');
+  await driver.last.state('lost');
+  timers.run();
+  await until('a new line', async () => listener.session?.connected || undefined);
+  send('after');
+  t.equal(timers.run(), 60_000, 'the answer may come yet');
+  await until('the end of the send', async () => errors.has('before') || undefined);
+  t.match(errors.get('before'), { code: 'session_closed', certain: false });
+  t.equal(signals.get('before')?.aborted, true);
+  t.equal(signals.get('after')?.aborted, false);
+
+  await driver.last.state('lost');
+  timers.run();
+  await until('one more line', async () => listener.session?.connected || undefined);
+  await process.stop();
+  await until('the end of the other', async () => errors.has('after') || undefined);
+  t.match(errors.get('after'), { code: 'session_closed', certain: false });
+});
+
 /** How often a session was to log in again. */
 function triesOf({ calls }: { readonly calls: readonly string[] }): number {
   return calls.filter((call) => call === 'resume').length;
