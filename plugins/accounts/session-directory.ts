@@ -64,19 +64,19 @@ export class SessionDirectory {
    */
   async connect(request: ConnectRequest): Promise<SessionView> {
     const search = this.#search(this.#parts.requestTimeoutMs);
-    const full = new Set<string>();
+    const refused = new Map<string, GatewayError>();
     let silent = new Set<string>();
     for (;;) {
-      const target = await this.#pickHost(request, full, silent);
+      const target = await this.#pickHost(request, refused, silent);
       const answer =
         target === null
           ? null
           : await this.#ask(target, { operation: 'connect', ...request }, search).catch((error) => {
-              if (!isFull(error)) throw error;
-              full.add(target);
-              return 'full' as const;
+              if (!isOfThisHost(error)) throw error;
+              refused.set(target, error);
+              return 'refused' as const;
             });
-      if (answer === 'full') continue;
+      if (answer === 'refused') continue;
       if (answer?.kind === 'view') return answer.view;
       // Every process is asked once before any is asked again.
       if (target === null) silent = new Set();
@@ -122,7 +122,7 @@ export class SessionDirectory {
   /** Picks the process that a connect goes to; null when none can be asked at this moment. */
   async #pickHost(
     request: ConnectRequest,
-    full: ReadonlySet<string>,
+    refused: ReadonlyMap<string, GatewayError>,
     silent: ReadonlySet<string>,
   ): Promise<string | null> {
     const { storage, broker } = this.#parts;
@@ -132,13 +132,16 @@ export class SessionDirectory {
     const account = await storage.read.accounts.present(tenantId, channel, identifier);
     const host = account === undefined ? null : await this.#hostOf(account.id);
     if (host !== null) {
-      if (full.has(host)) throw new GatewayError('connection_service_at_capacity');
+      const refusal = refused.get(host);
+      if (refusal !== undefined) throw refusal;
       return host;
     }
-    if (hosts.every((host) => full.has(host.id))) {
-      throw new GatewayError('connection_service_at_capacity');
+    if (hosts.every(({ id }) => refused.has(id))) {
+      const refusals = [...refused.values()];
+      // One that is full may have room later.
+      throw refusals.find(isFull) ?? refusals[0] ?? new SessionUnreachable();
     }
-    const asked = hosts.filter((host) => !full.has(host.id) && !silent.has(host.id));
+    const asked = hosts.filter(({ id }) => !refused.has(id) && !silent.has(id));
     // The load in a heartbeat is up to two seconds old: it gives the order, the process itself decides.
     const seemsFull = (host: ClusterProcess): number => (host.sessions < host.capacity ? 0 : 1);
     const load = (host: ClusterProcess): number =>
@@ -199,6 +202,12 @@ export class SessionDirectory {
   }
 }
 
-function isFull(error: unknown): boolean {
-  return error instanceof GatewayError && error.code === 'connection_service_at_capacity';
+/** Whether another process may take what this one has refused: it is full, or has no driver for the channel. */
+function isOfThisHost(error: unknown): error is GatewayError {
+  if (!(error instanceof GatewayError)) return false;
+  return isFull(error) || error.code === 'channel_not_enabled';
+}
+
+function isFull({ code }: GatewayError): boolean {
+  return code === 'connection_service_at_capacity';
 }

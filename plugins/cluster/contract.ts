@@ -63,6 +63,8 @@ export interface LeaseClaim {
   readonly now: number;
   readonly expiresAt: number;
   readonly limit: number;
+  /** The keys of rows that are left to others; none when absent. */
+  readonly except?: readonly string[];
 }
 
 /** The leases of one table: who owns its rows, and how owners change. */

@@ -7,6 +7,8 @@ export interface SessionClaim {
   readonly owner: string;
   readonly leaseMs: number;
   readonly limit: number;
+  /** The accounts that are left to others; none when absent. */
+  readonly except?: readonly string[];
 }
 
 /** A session whose lease was won. */
@@ -23,9 +25,9 @@ export const claimSessionsLane: Lane<SessionClaim, readonly ClaimedSession[]> = 
   locks: () => [],
   run: async (unit, inputs) => {
     const outputs: ClaimedSession[][] = [];
-    for (const { owner, leaseMs, limit } of inputs) {
+    for (const { leaseMs, ...claim } of inputs) {
       const { now } = unit;
-      const fences = await unit.leases.rows.claim({ owner, now, expiresAt: now + leaseMs, limit });
+      const fences = await unit.leases.rows.claim({ ...claim, now, expiresAt: now + leaseMs });
       const found = await unit.accounts.find(fences.map((fence) => fence.id));
       const rows = new Map(found.map((row) => [row.id, row]));
       outputs.push(fences.map((fence) => ({ fence, row: rows.get(fence.id) })));

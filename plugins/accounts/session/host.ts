@@ -8,6 +8,7 @@ import { leaveLane } from '../lanes/leases.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import { contain } from './contain.ts';
 import type { SessionEnvironment } from './environment.ts';
+import { ParkedLeases } from './parked-leases.ts';
 import { SessionRunner } from './runner.ts';
 
 /** How long a clean stop waits for sends under way, and then for what the listeners still store. Milliseconds. */
@@ -23,8 +24,7 @@ export class SessionHost {
   readonly #runners = new Map<string, SessionRunner>();
   /** Sessions that are over and still store outcomes under their leases. */
   readonly #closing = new Set<SessionRunner>();
-  /** Leases of accounts whose channel has no driver here: kept, so that no process claims them again and again. */
-  readonly #parked = new Map<string, LeaseToken>();
+  readonly #parked: ParkedLeases;
   #reserved = 0;
   /** The claim under way: how many sessions it may open, and when it ends. */
   #claim = { slots: 0, ended: Promise.resolve() };
@@ -34,6 +34,7 @@ export class SessionHost {
   constructor(environment: SessionEnvironment) {
     this.#environment = environment;
     this.#log = environment.log;
+    this.#parked = new ParkedLeases(environment.clock);
     const { broker, cluster, settings, storage } = environment;
     this.lease = { isHeld: () => !this.#ended && cluster.lease.isHeld() };
     this.#keeping = cluster.keep({
@@ -76,9 +77,14 @@ export class SessionHost {
     return this.#parked.has(accountId);
   }
 
+  /** The accounts that this process has left to others lately, as it has no driver for them. */
+  get left(): readonly string[] {
+    return this.#parked.left;
+  }
+
   fences(): readonly LeaseToken[] {
     const runners = [...this.#runners.values(), ...this.#closing];
-    return [...runners.map((one) => one.live.fence), ...this.#parked.values()];
+    return [...runners.map((one) => one.live.fence), ...this.#parked.leases];
   }
 
   /**
@@ -131,7 +137,7 @@ export class SessionHost {
     const driver = channels.driverOf(row.channel, row.mode);
     if (driver === null) {
       this.#log.warn({ account: row.id, channel: row.channel }, 'no driver for this account here');
-      this.#parked.set(row.id, fence);
+      this.#parked.keep(fence);
       return;
     }
     this.open({ row, fence, driver }).start(null);
@@ -163,9 +169,10 @@ export class SessionHost {
     for (const runner of this.#runners.values()) void runner.close();
   }
 
-  /** Finds what no signal announced: the listeners' work, and records that changed. */
+  /** Finds what no signal announced: the listeners' work, leases for others, and records that changed. */
   async sweep(): Promise<void> {
     for (const listener of this.#environment.listeners) this.#sweepListener(listener);
+    await this.#leaveParked();
     const held = [...this.#runners.values()];
     const ids = held.map((runner) => runner.live.account.id);
     const found = await this.#environment.storage.read.accounts.followed(ids);
@@ -198,7 +205,7 @@ export class SessionHost {
 
   /** Closes a session whose lease another process has. */
   #lost(fence: LeaseToken): void {
-    this.#forget(fence);
+    this.#parked.forget(fence);
     const runner = this.#runnerOf(fence);
     if (runner === undefined) return;
     this.#environment.metrics.leaseLost('taken');
@@ -208,7 +215,7 @@ export class SessionHost {
 
   /** Logs a session out whose account was removed. */
   #revoked(fence: LeaseToken): void {
-    this.#forget(fence);
+    this.#parked.forget(fence);
     void this.#runnerOf(fence)?.logOut();
   }
 
@@ -222,6 +229,23 @@ export class SessionHost {
     }
   }
 
+  /** Leaves accounts that have no driver here to other processes, if there are any with room. */
+  async #leaveParked(): Promise<void> {
+    const { due } = this.#parked;
+    if (due.length === 0) return;
+    const { storage, broker } = this.#environment;
+    const living = await storage.read.processes.living(await storage.now());
+    const isLeavable = living.some(
+      ({ id, roles, sessions, capacity }) =>
+        id !== broker.processId && roles.includes('sessions') && sessions < capacity,
+    );
+    if (!isLeavable) return;
+    // Before the release: the next claim of this process may be under way already.
+    this.#parked.leave(due);
+    await this.taking(() => storage.submit(leaveLane, { fences: due, how: 'release' }));
+    broker.toAll('leases', {});
+  }
+
   #sweepListener(listener: SessionListener): void {
     void contain(
       () => listener.sweep(),
@@ -232,11 +256,5 @@ export class SessionHost {
   #runnerOf(fence: LeaseToken): SessionRunner | undefined {
     const runner = this.#runners.get(fence.id);
     return runner?.live.fence.number === fence.number ? runner : undefined;
-  }
-
-  #forget(fence: LeaseToken): void {
-    if (this.#parked.get(fence.id)?.number === fence.number) {
-      this.#parked.delete(fence.id);
-    }
   }
 }

@@ -75,14 +75,15 @@ export class LeasesOfTable implements LeaseRows {
     return (await this.#claimable(dead, now).first('owner')) !== undefined;
   }
 
-  async claim({ owner, now, expiresAt, limit }: LeaseClaim): Promise<readonly LeaseToken[]> {
+  async claim(claim: LeaseClaim): Promise<readonly LeaseToken[]> {
+    const { owner, now, expiresAt, limit, except = [] } = claim;
     const dead = (await this.#holders.lockDead(now)).filter((id) => id !== owner);
-    const free = await this.#lock(this.#claimable(null, now), limit);
+    const free = await this.#lock(this.#claimable(null, now), limit, except);
     const left = limit - free.length;
     const ids =
       left === 0 || dead.length === 0
         ? free
-        : [...free, ...(await this.#lock(this.#claimable(dead, now), left))];
+        : [...free, ...(await this.#lock(this.#claimable(dead, now), left, except))];
     await this.take(ids, owner, expiresAt);
     await this.#holders.forget(dead);
     const taken = await this.find(ids);
@@ -116,11 +117,18 @@ export class LeasesOfTable implements LeaseRows {
     return owners === null ? query.whereNull('owner') : query.whereIn('owner', owners);
   }
 
-  async #lock(query: Knex.QueryBuilder, limit: number): Promise<readonly string[]> {
+  async #lock(
+    query: Knex.QueryBuilder,
+    limit: number,
+    except: readonly string[],
+  ): Promise<readonly string[]> {
     // Unordered: a sort would lock every free row, not only those that are taken.
-    query.limit(limit);
+    query.limit(limit + except.length);
     if (this.db.dialect === 'mysql') query.forUpdate().skipLocked();
-    return query.pluck(this.#leased.key);
+    const found: readonly string[] = await query.pluck(this.#leased.key);
+    if (except.length === 0) return found;
+    const excepted = new Set(except);
+    return found.filter((id) => !excepted.has(id)).slice(0, limit);
   }
 
   #read(row: StoredLease): LeasedRow {

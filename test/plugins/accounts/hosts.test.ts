@@ -427,6 +427,46 @@ t.test('a few leases are claimed at a time, and all in the end', async (t) => {
   t.equal(most, count);
 });
 
+for (const engine of databases) {
+  t.test(`${engine.name}: a process without the driver leaves an account to another`, async (t) => {
+    const world = await World.open(t, (await engine.create(t)).url);
+    const first = await world.start();
+    const id = await world.connected(first, '+15556000007');
+    await first.stop();
+    const clock = new HandClock();
+    const without = { channels: [], clock, leaseMs: 300_000 };
+    const [lacking, store] = [await world.start(without), await World.open(t, world.url)];
+    const { host } = lacking.process;
+    const parked = () => until('it to be parked', async () => host.isParked(id) || undefined);
+    await parked();
+    clock.at += 60_000;
+    await host.sweep();
+    t.ok(host.isParked(id), 'there is no other');
+
+    const full = await world.start({ capacity: 0 }, (await World.open(t, world.url)).storage);
+    const apiOnly = await world.start({ roles: ['api'] }, store.storage);
+    await host.sweep();
+    t.ok(host.isParked(id), 'nor one with room');
+    for (const process of [full, apiOnly]) await process.stop();
+
+    const having = await world.start({}, (await World.open(t, world.url)).storage);
+    await host.sweep();
+    await until('it to be connected', async () => having.listener.session?.connected || undefined);
+    t.notOk(host.isParked(id));
+    await having.stop();
+    await lacking.process.host.sweep();
+    await sleep(2_000);
+    t.equal((await world.lease(id)).owner, null, 'it is not taken back at once');
+    clock.at += 60_000;
+    await parked();
+
+    const other = await world.start({}, (await World.open(t, world.url)).storage);
+    await host.sweep();
+    t.ok(host.isParked(id), 'nor released at once');
+    await other.stop();
+  });
+}
+
 t.test('a process that comes back under its name takes over what it held', async (t) => {
   const world = await makeWorld(t);
   const { storage, state } = cuttable(world.storage);

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { RequestUnanswered } from '../../../core/contracts/broker.ts';
 import { systemClock } from '../../../core/contracts/clock.ts';
+import { type ErrorCode, GatewayError } from '../../../core/errors.ts';
 import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import type { ConnectRequest } from '../../../plugins/accounts/session/messages.ts';
 import { SessionDirectory } from '../../../plugins/accounts/session-directory.ts';
@@ -51,6 +52,43 @@ for (const engine of databases) {
     t.same(await hostOf(2, 0), ['other'], 'the other one, when it has fewer');
     t.same(await hostOf(0, 2), ['here']);
     await t.rejects(hostOf(0, 0, 10, ['api']), { name: 'SessionUnreachable' });
+  });
+
+  t.test(`${engine.name}: who cannot take a connect is passed over`, async (t) => {
+    const storage = await migratedStorage(t, (await engine.create(t)).url);
+    /** What a connect comes to where `here`, which is asked first, and `other` refuse it so. */
+    const outcomeOf = async (refusals: { here: ErrorCode; other?: ErrorCode }) => {
+      for (const [sessions, id] of ['here', 'other'].entries()) {
+        const beat = { roles: ['sessions'], sessions, capacity: 10 };
+        await storage.submit(beatLane, { id, name: id, ...beat });
+      }
+      const asked: string[] = [];
+      const directory = new SessionDirectory({
+        storage,
+        broker: {
+          processId: 'here',
+          request: async (processId) => {
+            asked.push(processId);
+            const code = new Map(Object.entries(refusals)).get(processId);
+            if (code !== undefined) throw new GatewayError(code);
+            return { kind: 'view', view: { accountId: 'acc_1' } };
+          },
+        },
+        clock: systemClock,
+        sealer: { seal: (plain) => plain },
+        requestTimeoutMs: 1_000,
+      });
+      const outcome = await directory.connect(request).catch(({ code }: GatewayError) => code);
+      return [asked, outcome];
+    };
+    const [full, off] = ['connection_service_at_capacity', 'channel_not_enabled'] as const;
+    const both = ['here', 'other'];
+    const view = { accountId: 'acc_1' };
+    t.same(await outcomeOf({ here: full }), [both, view]);
+    t.same(await outcomeOf({ here: off }), [both, view], 'as it has no driver for the channel');
+    t.same(await outcomeOf({ here: off, other: off }), [both, off]);
+    t.same(await outcomeOf({ here: off, other: full }), [both, full], 'there may be room later');
+    t.same(await outcomeOf({ here: 'account_cap' }), [['here'], 'account_cap']);
   });
 
   t.test(

@@ -74,6 +74,8 @@ export interface ProcessOptions {
   readonly driver?: FakeDriver;
   /** Puts something round the driver; nothing when absent. */
   readonly contain?: (driver: Driver) => Driver;
+  /** Those that have the driver; two when absent. */
+  readonly channels?: readonly string[];
   readonly roles?: readonly string[];
   readonly capacity?: number;
   readonly leaseMs?: number;
@@ -144,7 +146,7 @@ export class World {
     const faults: DriverFault[] = [];
     const metrics = new PrometheusMetrics();
     const roles = options.roles ?? ['api', 'sessions'];
-    const { processName: name } = options;
+    const { processName: name, channels = ['msgapp_web', 'chatapp'] } = options;
     const shared = makeProcess(this.#t, storage, { ...options, hub: this.hub, log, roles, name });
     const assembled = assembleAccounts({
       ...shared,
@@ -162,8 +164,8 @@ export class World {
         through: options.through ?? (async () => null),
       },
       channels: {
-        driverOf: (channel) => (['msgapp_web', 'chatapp'].includes(channel) ? hosted : null),
-        channels: () => ['msgapp_web', 'chatapp'],
+        driverOf: (channel) => (channels.includes(channel) ? hosted : null),
+        channels: () => channels,
       },
       plans: {
         plan: () => ({

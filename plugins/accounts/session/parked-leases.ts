@@ -1,0 +1,72 @@
+import type { Clock } from '../../../core/contracts/clock.ts';
+import type { LeaseToken } from '../../cluster/contract.ts';
+
+/** How long a lease is kept, and then left alone, before it is this process's turn again. Milliseconds. */
+const turnMs = 60_000;
+
+/**
+ * Leases of accounts whose channel has no driver in this process: kept for a while, so that no process claims them again
+ * and again, then left to others, which may have it.
+ */
+export class ParkedLeases {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #kept = new Map<string, { readonly lease: LeaseToken; readonly since: number }>();
+  /** Since when each account was left to others. */
+  readonly #left = new Map<string, number>();
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#kept.size;
+  }
+
+  get leases(): readonly LeaseToken[] {
+    return [...this.#kept.values()].map(({ lease }) => lease);
+  }
+
+  /** Those that were kept long enough. */
+  get due(): readonly LeaseToken[] {
+    const kept = [...this.#kept.values()];
+    return kept.flatMap(({ lease, since }) => (this.#isOver(since) ? [lease] : []));
+  }
+
+  /** The accounts that were left to others lately. */
+  get left(): readonly string[] {
+    for (const [id, since] of this.#left) if (this.#isOver(since)) this.#left.delete(id);
+    return [...this.#left.keys()];
+  }
+
+  has(accountId: string): boolean {
+    return this.#kept.has(accountId);
+  }
+
+  keep(lease: LeaseToken): void {
+    this.#kept.set(lease.id, { lease, since: this.#clock.monotonic() });
+  }
+
+  leave(leases: readonly LeaseToken[]): void {
+    for (const lease of leases) {
+      this.#left.set(lease.id, this.#clock.monotonic());
+      this.forget(lease);
+    }
+  }
+
+  forget({ id, number }: LeaseToken): void {
+    if (this.#kept.get(id)?.lease.number === number) this.#kept.delete(id);
+  }
+
+  /** The session of the account is opened here. */
+  delete(accountId: string): void {
+    this.#kept.delete(accountId);
+  }
+
+  clear(): void {
+    this.#kept.clear();
+  }
+
+  #isOver(since: number): boolean {
+    return this.#clock.monotonic() - since >= turnMs;
+  }
+}
