@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 /** A file or a folder of the work folder, and where it goes. */
 export type Move = readonly [from: string, to: string];
 
-/** Name of the list of what is being put in place. A list in a work folder that is found is of a killed process. */
+/** Name of the list of what is being put in place. A killed process leaves it in its work folder. */
 const listName = 'placing.json';
 
 /**
@@ -15,20 +15,29 @@ const listName = 'placing.json';
 export async function putInPlace(folder: string, moves: readonly Move[]): Promise<void> {
   const places = moves.map(([, to]) => to);
   for (const to of places) await mkdir(dirname(to), { recursive: true, mode: 0o700 });
-  const left = JSON.stringify([...places, ...places.map(beside)]);
-  await writeFile(join(folder, listName), left, { flush: true });
+  await writeFile(join(folder, listName), JSON.stringify(places), { flush: true });
   for (const [from, to] of moves) await moveBeside(from, beside(to));
   for (const to of places) await rename(beside(to), to);
 }
 
-/** What a process that used this work folder may have put in place, or beside it. */
+/**
+ * What a killed process has left in these places, and beside them. Once the last place is taken, what is in the others
+ * is data, and copies beside them alone are left.
+ */
 export function leftInPlace(folder: string): readonly string[] {
+  const places = listIn(folder);
+  const copies = places.map(beside);
+  const last = places.at(-1);
+  return last === undefined || existsSync(last) ? copies : [...places, ...copies];
+}
+
+function listIn(folder: string): readonly string[] {
   const list = join(folder, listName);
   if (!existsSync(list)) return [];
   try {
     return JSON.parse(readFileSync(list, 'utf8')) as readonly string[];
   } catch {
-    return []; // It ended while it wrote the list, before the first move.
+    return []; // The process ended while it wrote the list, before the first move.
   }
 }
 

@@ -16,18 +16,16 @@ export interface WorkEnds {
   leftBy(folder: string): readonly string[];
 }
 
-/** Deletes the work folders of a command that lie beside the database, with what goes with each. */
-export function deleteUnfinished(
+/** Finds the work folders of a command that lie beside the database, each behind what goes with it. */
+export function unfinishedWork(
   database: string,
   command: WorkCommand,
-  leftBy: WorkEnds['leftBy'] = () => [],
-): void {
+  leftBy: WorkEnds['leftBy'],
+): readonly string[] {
   const place = dirname(database);
   const folders = readdirSync(place).filter((name) => name.startsWith(prefixOf(database, command)));
   const found = folders.map((name) => join(place, name));
-  for (const path of [...found.flatMap(leftBy), ...found]) {
-    rmSync(path, { recursive: true, force: true });
-  }
+  return [...found.flatMap(leftBy), ...found];
 }
 
 const prefixOf = (database: string, command: WorkCommand): string =>
@@ -44,7 +42,11 @@ export async function inWorkFolder<T>(
   { unlock, leftBy }: WorkEnds,
   run: (folder: string) => Promise<T>,
 ): Promise<T> {
-  const clear = () => deleteUnfinished(database, command, leftBy);
+  const clear = () => {
+    for (const path of unfinishedWork(database, command, leftBy)) {
+      rmSync(path, { recursive: true, force: true });
+    }
+  };
   const end = () => {
     for (const signal of signals) process.off(signal, stop);
     try {

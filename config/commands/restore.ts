@@ -29,8 +29,7 @@ export async function restore(
   if (!existsSync(file)) throw new StartRefusal(`There is no file ${file}.`);
   const ends = {
     unlock: lockDatabase(places.database, 'alone'),
-    // The database is put in place last: where it is there, media and network are data, no leftovers.
-    leftBy: (folder: string) => (existsSync(places.database) ? [] : leftInPlace(folder)),
+    leftBy: leftInPlace,
   };
   return await inWorkFolder(places.database, 'restore', ends, (folder) => {
     refuseData(places);

@@ -1,10 +1,12 @@
+import { rm } from 'node:fs/promises';
 import { driverAtWork } from '../../core/driver-context.ts';
 import { secondsMs } from '../../core/durations.ts';
 import { createGateway, type Gateway, type GatewayParts } from '../../core/kernel.ts';
 import { createLog, type GatewayLog } from '../../core/log.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { gatewayAddresses } from '../addresses.ts';
-import { deleteUnfinished } from '../backup/work-folder.ts';
+import { leftInPlace } from '../backup/placing.ts';
+import { unfinishedWork } from '../backup/work-folder.ts';
 import { composeGateway } from '../compose.ts';
 import { embeddedDatabase } from '../embedded-database.ts';
 import { refuseUnservable } from '../load.ts';
@@ -40,7 +42,7 @@ export async function serve(
   log.info(isUsual ? {} : { config: differences }, 'the gateway starts');
   const gateway = await start(config, log, compose);
   if (gateway === null) return 1;
-  forgetKilledRestore(config, log);
+  await forgetKilledRestore(config, log);
   const addresses = gatewayAddresses(config, listeningPort(gateway, config));
   const keys = gateway.cradle.firstKeys;
   // In a log of JSON lines the text stands for the keys only, which no line may have.
@@ -55,12 +57,14 @@ export async function serve(
   return 0;
 }
 
-/** Deletes the list of a killed restore with its folder: what it has put in place is this gateway's data now. */
-function forgetKilledRestore(config: GatewayConfig, log: GatewayLog): void {
+/** Deletes what a killed restore has left, but for what is in place: that is this gateway's data now. */
+async function forgetKilledRestore(config: GatewayConfig, log: GatewayLog): Promise<void> {
   const database = embeddedDatabase(config);
   if (database === null) return;
   try {
-    deleteUnfinished(database, 'restore');
+    for (const path of unfinishedWork(database, 'restore', leftInPlace)) {
+      await rm(path, { recursive: true, force: true });
+    }
   } catch (error) {
     log.warn({ err: error }, 'what a killed restore has left cannot be deleted: delete it');
   }
