@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
+import { PacedLines } from '../../../core/paced-lines.ts';
 import { atMost } from '../../../core/waiting.ts';
 import type { LeaseKeeping, LeaseToken, ProcessLease } from '../../cluster/contract.ts';
 import { isPairing } from '../account-state.ts';
@@ -25,6 +26,7 @@ export class SessionHost {
   /** Sessions that are over and still store outcomes under their leases. */
   readonly #closing = new Set<SessionRunner>();
   readonly #parked: ParkedLeases;
+  readonly #lines = new PacedLines();
   #reserved = 0;
   /** The claim under way: how many sessions it may open, and when it ends. */
   #claim = { slots: 0, ended: Promise.resolve() };
@@ -136,7 +138,9 @@ export class SessionHost {
     }
     const driver = channels.driverOf(row.channel, row.mode);
     if (driver === null) {
-      this.#log.warn({ account: row.id, channel: row.channel }, 'no driver for this account here');
+      const paced = this.#lines.take(row.channel);
+      const facts = { account: row.id, channel: row.channel, ...paced };
+      if (paced !== null) this.#log.warn(facts, 'no driver for this account here');
       this.#parked.keep(fence);
       return;
     }

@@ -1,8 +1,11 @@
 import type { Clock } from '../../../core/contracts/clock.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 
-/** How long a lease is kept, and then left alone, before it is this process's turn again. Milliseconds. */
+/** Time for which a lease is left to others, and kept the first time, milliseconds. */
 const turnMs = 60_000;
+
+/** How often that time doubles for a lease that comes back, as no other process has the driver: to about an hour. */
+const mostDoublings = 6;
 
 /**
  * Leases of accounts whose channel has no driver in this process: kept for a while, so that no process claims them again
@@ -13,6 +16,8 @@ export class ParkedLeases {
   readonly #kept = new Map<string, { readonly lease: LeaseToken; readonly since: number }>();
   /** Since when each account was left to others. */
   readonly #left = new Map<string, number>();
+  /** How often each account was left to others. */
+  readonly #turns = new Map<string, number>();
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
@@ -26,15 +31,18 @@ export class ParkedLeases {
     return [...this.#kept.values()].map(({ lease }) => lease);
   }
 
-  /** Those that were kept long enough. */
+  /** Leases that were kept long enough. */
   get due(): readonly LeaseToken[] {
     const kept = [...this.#kept.values()];
-    return kept.flatMap(({ lease, since }) => (this.#isOver(since) ? [lease] : []));
+    return kept.flatMap(({ lease, since }) => {
+      const doublings = Math.min(this.#turns.get(lease.id) ?? 0, mostDoublings);
+      return this.#isOver(since, turnMs * 2 ** doublings) ? [lease] : [];
+    });
   }
 
   /** The accounts that were left to others lately. */
   get left(): readonly string[] {
-    for (const [id, since] of this.#left) if (this.#isOver(since)) this.#left.delete(id);
+    for (const [id, since] of this.#left) if (this.#isOver(since, turnMs)) this.#left.delete(id);
     return [...this.#left.keys()];
   }
 
@@ -49,6 +57,7 @@ export class ParkedLeases {
   leave(leases: readonly LeaseToken[]): void {
     for (const lease of leases) {
       this.#left.set(lease.id, this.#clock.monotonic());
+      this.#turns.set(lease.id, (this.#turns.get(lease.id) ?? 0) + 1);
       this.forget(lease);
     }
   }
@@ -57,16 +66,17 @@ export class ParkedLeases {
     if (this.#kept.get(id)?.lease.number === number) this.#kept.delete(id);
   }
 
-  /** The session of the account is opened here. */
+  /** Drops the lease of an account whose session is opened here. */
   delete(accountId: string): void {
     this.#kept.delete(accountId);
+    this.#turns.delete(accountId);
   }
 
   clear(): void {
     this.#kept.clear();
   }
 
-  #isOver(since: number): boolean {
-    return this.#clock.monotonic() - since >= turnMs;
+  #isOver(since: number, ms: number): boolean {
+    return this.#clock.monotonic() - since >= ms;
   }
 }
