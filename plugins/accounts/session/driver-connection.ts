@@ -40,7 +40,7 @@ export class DriverConnection {
   readonly #parts: DriverConnectionParts;
   /** Of the driver's present session: what a replaced one emitted counts no more. */
   #port: EventPort;
-  /** The proxy of the latest attempt, as the record has it; before the first attempt, the one to come. */
+  /** Proxy of the latest attempt, as the record has it; of the next one, where none was made or the connection was replaced. */
   #through: string | null;
   readonly #silence: Silence;
 
@@ -108,13 +108,17 @@ export class DriverConnection {
     this.#through = live.row.proxy;
     tries.anew();
     const cause = { reason: 'network_unreachable', detail: details.proxy_changed } as const;
-    // A pause that is still on is the one that the network has asked for.
-    const retryAt = tries.dueAt === null ? null : live.row.retryAt;
-    await status.apply({ type: 'lost', ...cause, retryAt });
+    await status.apply({ type: 'lost', ...cause, retryAt: this.#namedAt });
     tries.wanted();
   }
 
-  /** Nothing is waited for any more. */
+  /** The moment that the network has named for the next try, while that pause lasts. */
+  get #namedAt(): number | null {
+    const { live, tries } = this.#parts;
+    return tries.dueAt === null ? null : live.row.retryAt;
+  }
+
+  /** Ends the wait for what a `resume` leads to. */
   end(): void {
     this.#silence.end();
   }
@@ -134,7 +138,7 @@ export class DriverConnection {
       // The call may have waited until the database had its outcome.
       if (port !== this.#port || this.#parts.live.connected) return;
       this.#disconnect();
-      await this.#parts.status.apply({ type: 'lost', ...cause, retryAt: null });
+      await this.#parts.status.apply({ type: 'lost', ...cause, retryAt: this.#namedAt });
     });
   }
 
