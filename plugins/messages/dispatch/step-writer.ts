@@ -7,9 +7,14 @@ import type { InterruptibleSleep } from './interruptible-sleep.ts';
 import type { SendOutcome } from './outcome.ts';
 import type { DispatchStep, SessionOutput } from './session-input.ts';
 
-/** How long outcomes are tried to be stored after the session's end, and the longest pause then, milliseconds. */
+/** How long outcomes are tried to be stored after the session's end while the database is away, milliseconds. */
 const drainMs = 120_000;
+
+/** The longest pause between these tries, milliseconds. */
 const drainPauseMs = 1_000;
+
+/** How often outcomes that the database itself refuses are tried then. */
+const drainTries = 8;
 
 /** What a step is stored with. */
 export interface StepWriterParts {
@@ -77,6 +82,7 @@ export class StepWriter {
         const now = performance.now();
         drainEnds ??= now + drainMs;
         if (!hasUnstored(taken, hasOutcomes) || now > drainEnds) return null;
+        if (!isAway(error) && drains >= drainTries) return null;
         drains += 1;
         const drainPause = Math.min(pauseAfter(drains), drainPauseMs);
         await pause(drainPause, undefined, { ref: false });
