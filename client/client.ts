@@ -64,8 +64,14 @@ export interface FollowEventsOptions<Type extends EventType> extends FollowOptio
   readonly onMissed?: () => void | Promise<void>;
 }
 
-/** How long one poll waits, in seconds: proxies commonly end a silent request after 30 or 60. */
+/**
+ * How long one poll waits, in seconds: proxies commonly end a silent request after 30 or 60. The gateway waits as long
+ * where a call does not say.
+ */
 const timeoutS = 25;
+
+/** The operations that wait. */
+const longPolls: ReadonlySet<OperationId> = new Set(['wait_for_messages', 'list_events']);
 
 type Rest<Id extends OperationId> =
   Record<never, never> extends OperationInput<Id>
@@ -177,7 +183,8 @@ export class GatewayClient {
     options: CallOptions & { isRepeatable: boolean; forMs?: number },
   ): Promise<OperationAnswer<Id>> {
     const { isRepeatable, signal = null, forMs = this.#retryForMs } = options;
-    const waitS = Math.max(0, Number(input.query?.timeout_s) || 0);
+    const usualS = longPolls.has(id) ? timeoutS : 0;
+    const waitS = Math.max(0, Number(input.query?.timeout_s ?? usualS) || 0);
     const timeoutMs = this.#timeoutMs + waitS * 1000;
     const answer = await withRetries({ forMs, isRepeatable, signal }, () =>
       callOnce(this.#target, id, input, timeoutMs, signal),
