@@ -38,7 +38,7 @@ export class OpenSession implements LiveSession {
   readonly #over = new AbortController();
   /** Aborted with the driver's session, which ends before this one when its proxy changes. */
   #connection = newAbort();
-  /** Of the sends since the network was last found again: aborted with the connection, or some time after the next loss. */
+  /** Abort of the sends since the latest reconnect: with the connection, or a minute after the next reconnect. */
   #link = linkOf(this.#connection);
   readonly #underWay = new Set<Promise<unknown>>();
   #draining = false;
@@ -99,7 +99,7 @@ export class OpenSession implements LiveSession {
 
   /**
    * Notes that the network is there. Sends of before a loss may have been forgotten by the driver.
-   * @returns gives those up that are still under way; null when there are none
+   * @returns a function that gives up the sends from before the loss; null when none is under way
    */
   nowConnected(): (() => void) | null {
     if (this.connected) return null;
@@ -197,7 +197,8 @@ function newAbort(): AbortController {
 
 function linkOf(connection: AbortController): AbortController {
   const link = newAbort();
-  connection.signal.addEventListener('abort', () => link.abort(), { once: true });
+  const { signal } = link;
+  connection.signal.addEventListener('abort', () => link.abort(), { once: true, signal });
   return link;
 }
 
@@ -206,7 +207,7 @@ function untilOver(signal: AbortSignal, send: () => Promise<Sent>): Promise<Sent
   return new Promise((resolve, reject) => {
     const onOver = (): void =>
       reject(
-        new DriverError('session_closed', 'The session closed before the network answered.', {
+        new DriverError('session_closed', 'The connection ended before the network answered.', {
           certain: false,
         }),
       );
