@@ -130,7 +130,7 @@ function keysCreate(args: string[]): Command {
   const { values } = readOptions(args, options);
   const { name = null, accounts = null, expires = null } = values;
   const expiresAt = expires === null ? null : Date.parse(expires);
-  // False for what is no time, and for years that RFC 3339 cannot write.
+  // The comparison is false for NaN, too, which is no time; RFC 3339 ends with the year 9999.
   if (expiresAt !== null && !(expiresAt < Date.UTC(10_000, 0))) {
     throw new UsageError(
       `--expires must be a time such as 2027-01-31T00:00:00Z, not "${expires}".`,

@@ -111,8 +111,8 @@ export interface Session {
    * Sends one message and answers once the network has taken it. The gateway calls it only while connected, for each
    * contact in the order of acceptance and one at a time, for `window` contacts at once. It may be called again with the
    * same reference after a crash or a lost connection.
-   * @param signal aborted when the session is about to close, the lease ran out, or a minute after a reconnect: reject,
-   *   certain or not
+   * @param signal aborted when the session is about to close, the lease ran out, or the send is still open a minute after
+   *   a reconnect that followed it: reject, certain or not
    * @throws DriverError
    */
   send(message: OutboundMessage, signal: AbortSignal): Promise<Sent>;

@@ -9,7 +9,7 @@ import type { Plans } from '../tenants/contract.ts';
 import { isPairing } from './account-state.ts';
 import type { ChannelDirectory } from './channel-access.ts';
 import type { ConnectOptions } from './contract.ts';
-import { identifierAsGiven, parseIdentifierInAddress } from './identifiers.ts';
+import { parseIdentifierInAddress, storableIdentifier } from './identifiers.ts';
 import type { RemoveInput, RemoveOutput } from './lanes/remove.ts';
 import { restingView } from './session/connecting.ts';
 import { stillLinked } from './session/ending.ts';
@@ -174,7 +174,7 @@ export class Connections {
       stored = parseIdentifierInAddress(driver, identifier);
     } catch (error) {
       // What was connected before can be found and removed without its driver, by the text that is stored.
-      const row = await find(identifierAsGiven(identifier));
+      const row = await find(storableIdentifier(identifier));
       if (row === undefined) throw error;
       return row;
     }

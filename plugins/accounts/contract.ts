@@ -131,7 +131,7 @@ export interface LiveSession {
   /**
    * Sends through the driver; asks `mayAct` first. Settles at the latest when `signal` aborts.
    * @throws DriverError the driver's own, or `not_connected` (certain, retry at once when ready again),
-   *   `session_closed` (uncertain) or `driver_failed` (uncertain: the driver broke its contract)
+   *   `session_closed` (uncertain: the session or its connection ended) or `driver_failed` (uncertain: the driver broke its contract)
    */
   send(message: OutboundMessage): Promise<Sent>;
   /** Shows a contact that the account is typing, where network and driver can. Never throws. Null: they cannot. */

@@ -13,7 +13,7 @@ export function identifierDescription({ identifier }: Naming): string {
 
 /** The stored form of an identifier that a user gave; null when the driver refuses it. Pure. */
 export function parseIdentifier({ identifier }: Naming, text: string): string | null {
-  return identifier === undefined ? parsePhone(text) : identifierAsGiven(identifier.parse(text));
+  return identifier === undefined ? parsePhone(text) : storableIdentifier(identifier.parse(text));
 }
 
 /**
@@ -23,14 +23,14 @@ export function parseIdentifier({ identifier }: Naming, text: string): string | 
 export function parseIdentifierInAddress(driver: Naming | null, text: string): string | null {
   if (driver?.identifier !== undefined) return parseIdentifier(driver, text);
   const phone = parsePhoneInAddress(text);
-  return driver === null ? (phone ?? identifierAsGiven(text)) : phone;
+  return driver === null ? (phone ?? storableIdentifier(text)) : phone;
 }
 
 /**
- * An identifier as given, where its driver cannot parse it; null when it cannot be a stored one. Pure.
+ * An identifier, if it can be stored; else null. Pure.
  * @param given also what a driver has parsed, as types do not bind drivers at run time
  */
-export function identifierAsGiven(given: unknown): string | null {
+export function storableIdentifier(given: unknown): string | null {
   if (typeof given !== 'string' || given === '' || given.length > longestIdentifier) return null;
   return /\p{C}/u.test(given) ? null : given;
 }

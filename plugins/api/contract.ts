@@ -42,7 +42,8 @@ export interface RequestHandling {
    */
   arrived(request: FastifyRequest): Promise<Caller | null>;
   /**
-   * Parses the body of a request that carries calls, as strictly as a route does but for odd values, which `serve` refuses.
+   * Parses the body of a request that carries calls, as a route does. NUL, half surrogate pairs, `__proto__` and deep
+   * nesting pass: `serve` refuses these.
    * @throws GatewayError `unsupported_media_type`, or `invalid_request` for what is no JSON or could be read in two ways
    */
   parseBody(request: FastifyRequest, bytes: Buffer): unknown;

@@ -24,7 +24,8 @@ export function parseBody(bytes: Buffer): unknown {
 }
 
 /**
- * Parses a JSON body as `parseBody`, but for odd values: `refuseOddValue` refuses these where they are read.
+ * Parses a JSON body as `parseBody`, but lets NUL, half surrogate pairs, `__proto__` and deep nesting pass:
+ * `refuseOddValue` refuses these where they are read.
  * @throws GatewayError `invalid_request`
  */
 export function parseEnvelope(bytes: Buffer): unknown {

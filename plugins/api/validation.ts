@@ -19,7 +19,7 @@ function makeAjv(options: Options): Ajv2020 {
 // ajv-formats declares each of its formats as a format of any kind: this one has a function.
 const dateTime = ajvFormats.default.get('date-time') as { validate(text: string): boolean };
 
-/** RFC 3339 without its leap seconds, which are no moments of JavaScript's, and in years that it can write in UTC, too. */
+/** RFC 3339 without leap seconds, which JavaScript does not have, and in a year that an answer can write in UTC. */
 function isMoment(text: string): boolean {
   const year = new Date(text).getUTCFullYear();
   return dateTime.validate(text) && year >= 0 && year <= 9_999;

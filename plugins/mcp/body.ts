@@ -11,7 +11,7 @@ export type ReadBody =
   | { readonly status: number; readonly error: JsonRpcError };
 
 /** Parses the body of a POST as the routes of operations do. */
-export function readBody(
+export function parsedBody(
   request: FastifyRequest,
   { parseBody }: Pick<RequestHandling, 'parseBody'>,
 ): ReadBody {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { publicUrl } from '../../core/public-url.ts';
 import { traceRequest } from '../../core/request-spans.ts';
-import { readBody, versionOf } from './body.ts';
+import { parsedBody, versionOf } from './body.ts';
 import { ToolCalls } from './calls.ts';
 import { ConfirmedCalls } from './confirmation/confirmed-calls.ts';
 import type { ExchangeAnswer, ExchangeParts, StatelessParts } from './contract.ts';
@@ -87,7 +87,7 @@ function serveTools(app: FastifyInstance): void {
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const caller = await requestHandling.arrived(request);
     if (caller === null) throw new Error('a request passed without a caller');
-    const read = readBody(request, requestHandling);
+    const read = parsedBody(request, requestHandling);
     if ('error' in read) {
       requestHandling.admit(caller, null);
       return reply.code(read.status).send(read.error);

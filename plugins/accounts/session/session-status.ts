@@ -12,7 +12,7 @@ import type { Tries } from './tries.ts';
 /** Pause before a status change is committed again after the database failed, milliseconds. */
 const retryCommitMs = 500;
 
-/** How long after a reconnect a send of before may still be answered, milliseconds. */
+/** Time that a send from before a reconnect still has for its answer, milliseconds. */
 const forgottenMs = 60_000;
 
 /** The network is out of reach, or was when it was last tried. */

@@ -59,7 +59,7 @@ export async function eventPage(
   const { after, since, at } = page.position;
   const has = eventSet(disabled);
   return {
-    // What was raised before the tenant lost its type is left out here, so that other tenants' reads need no filter.
+    // Events of a type that the tenant has lost are left out here: a filter in the read would slow all others.
     events: page.events
       .filter(({ type }) => has.includes(type))
       .map((event) => eventView(event, mint)),
