@@ -416,6 +416,8 @@ for (const { name, create } of databases) {
           ...{ accountId: view.accountId, live: false, step: null },
           ...{ state: { status: 'connecting', linked: false } },
         });
+        // A later try would take the step away.
+        driver.behaviour.link = () => undefined;
         await driver.last.emit(ask('code'));
         t.match((await look(process, caller, phone)).step, { field: 'code' });
         await driver.last.state('connected');
