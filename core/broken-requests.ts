@@ -13,7 +13,7 @@ const newline = 10;
 /** The first line of a request, whatever its method. */
 const requestLine = /^([\w!#$%&'*+.^`|~-]+) \S+ HTTP\/1\.[01]\r?\n/;
 
-/** The paths of the webhook group, by which a request is told that reaches no operation. */
+/** Paths of the webhook group, whose refusals have `success`. A request that reaches no operation has its path alone. */
 const webhookPath = /^\/v1\/webhooks\//;
 
 /** The client went away in the middle of its request: nobody reads an answer. */

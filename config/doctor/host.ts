@@ -30,7 +30,7 @@ export function judgeDisk(folder: string, freeBytes: number): Finding {
     : bad('disk', `${free}: make room for at least 1 GiB, as a full disk refuses every send.`);
 }
 
-/** Where a gateway keeps what it has. */
+/** Places of a gateway's data on its machine. */
 export interface HostPlaces {
   /** The file of an embedded database; null: a server has it. */
   readonly database: string | null;
@@ -38,7 +38,7 @@ export interface HostPlaces {
   readonly media: string;
 }
 
-/** Looks at files and disks. To be called before a database is opened, which makes its file private. */
+/** Judges file modes and disks. To be called before a database is opened, which makes its file private. */
 export async function examineHost(places: HostPlaces): Promise<readonly Finding[]> {
   const { database, dataDir, media } = places;
   const folders = [...(database === null ? [] : [dirname(database)]), dataDir, media];
@@ -53,7 +53,7 @@ export async function examineHost(places: HostPlaces): Promise<readonly Finding[
   return [judgeModes(await Promise.all(kept)), ...(await examineDisks(folders))];
 }
 
-/** Looks at the free space for folders, once where several are on one disk. */
+/** Judges the free space of folders, once for each disk. */
 async function examineDisks(folders: readonly string[]): Promise<readonly Finding[]> {
   const findings = new Map<number, Finding>();
   for (const folder of folders) {

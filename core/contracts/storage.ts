@@ -77,7 +77,7 @@ export interface Lane<Input, Output, Prefetched = void> {
    * Decides a batch in one transaction: one output for each input, both in order of arrival. A refusal is an output.
    * A throw rolls the batch back, and each input runs again alone, so that only a bad input fails. May run more than
    * once for one input: keep no state between runs, and re-validate anything cached while holding the locks.
-   * @param isRepeat whether a COMMIT of unknown outcome came before: it may have stored what `recover` does not look for
+   * @param isRepeat whether an earlier COMMIT may have stored effects of these inputs that `recover` does not look for
    */
   run(
     unit: Unit,

@@ -3,13 +3,22 @@ import { type ContactMessage, messageEventOf } from './inbound-message.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { plainPart } from './media-part.ts';
 
+/** State of a message that arrives. */
+export type ArrivingState =
+  // Not durable yet.
+  | 'fresh'
+  // Behind another message of the contact.
+  | 'waiting'
+  // With the gateway, which stores the message.
+  | 'emitted'
+  // After a failure; later messages of the contact wait.
+  | 'paused'
+  // For the next connection; no message waits behind.
+  | 'left';
+
 /** A message that is kept until the gateway has it: it waits for a file, or behind a message that does. */
 export class ArrivingMessage {
-  /**
-   * State of the message. `fresh`: not durable yet. `waiting`: for the turn. `told`: the gateway is storing the message.
-   * `paused`: after a failure, and later messages of the contact wait. `left`: to the next connection, and none waits.
-   */
-  state: 'fresh' | 'waiting' | 'told' | 'paused' | 'left';
+  state: ArrivingState;
   /** Number of failed tries. */
   failures = 0;
   readonly #written: ContactMessage;
@@ -17,7 +26,7 @@ export class ArrivingMessage {
   readonly #writer: readonly string[];
   readonly #gone = new AbortController();
 
-  constructor(written: ContactMessage, writer: readonly string[], state: ArrivingMessage['state']) {
+  constructor(written: ContactMessage, writer: readonly string[], state: ArrivingState) {
     this.#written = { ...written, media: written.media && plainPart(written.media) };
     this.#writer = writer;
     this.state = state;
@@ -31,7 +40,7 @@ export class ArrivingMessage {
     return new ArrivingMessage(written, writer, 'waiting');
   }
 
-  /** Text of the credential. Base64 hides addresses that stand in the message: an erasure searches for the writer's. */
+  /** Text of the credential. The message is in base64, so that an erasure finds the writer's addresses alone. */
   toText({ BufferJSON }: Library): string {
     const json = JSON.stringify(this.#written, BufferJSON.replacer);
     return JSON.stringify([this.#writer, Buffer.from(json).toString('base64')]);

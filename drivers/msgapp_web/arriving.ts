@@ -128,12 +128,12 @@ export class Arriving {
     return [...this.#arrivals].filter(([, { state }]) => state === 'fresh');
   }
 
-  /** Tells those whose turn it is. */
+  /** Emits the messages whose turn it is. */
   #next(): void {
     if (this.#over) return;
     if (this.#due < most) this.#roomMade();
-    const told = [...this.#arrivals.values()].filter(({ state }) => state === 'told');
-    let room = atOnce - told.length;
+    const emitted = [...this.#arrivals.values()].filter(({ state }) => state === 'emitted');
+    let room = atOnce - emitted.length;
     const busy = new Set<string>();
     for (const [name, arrival] of this.#arrivals) {
       if (arrival.state === 'left') continue;
@@ -141,15 +141,15 @@ export class Arriving {
       const isFirst = !from.some((address) => busy.has(address));
       if (isFirst && arrival.state === 'waiting' && room > 0) {
         room -= 1;
-        void this.#tell(name, arrival);
+        void this.#emit(name, arrival);
       }
       for (const address of from) busy.add(address);
     }
   }
 
-  async #tell(name: string, arrival: ArrivingMessage): Promise<void> {
+  async #emit(name: string, arrival: ArrivingMessage): Promise<void> {
     const { library, emit } = this.#parts;
-    arrival.state = 'told';
+    arrival.state = 'emitted';
     try {
       await emit(arrival.eventOf(library, this.#socket));
       if (!this.#over) this.#remove(name);

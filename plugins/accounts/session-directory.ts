@@ -12,6 +12,7 @@ import type {
   SessionView,
 } from './session/messages.ts';
 import { requestContext, sessionSubject } from './session/requests.ts';
+import { sessionHosts } from './session-hosts.ts';
 
 /** Between two searches for the host of a session that no process answers for, milliseconds. */
 const searchAgainMs = 200;
@@ -99,7 +100,7 @@ export class SessionDirectory {
         const answer = await this.#ask(lease.owner, request, search);
         if (answer !== null && answer.kind !== 'not_here') return answer;
       }
-      if ((await this.#hosts()).length === 0) throw new SessionUnreachable();
+      if ((await sessionHosts(this.#parts.storage)).length === 0) throw new SessionUnreachable();
       await this.#pauseIn(search);
     }
   }
@@ -127,7 +128,7 @@ export class SessionDirectory {
   ): Promise<string | null> {
     const { storage, broker } = this.#parts;
     const { tenantId, channel, identifier } = request;
-    const hosts = await this.#hosts();
+    const hosts = await sessionHosts(storage);
     if (hosts.length === 0) throw new SessionUnreachable();
     const account = await storage.read.accounts.present(tenantId, channel, identifier);
     const host = account === undefined ? null : await this.#hostOf(account.id);
@@ -157,12 +158,6 @@ export class SessionDirectory {
     if (!lease?.wanted || lease.owner === null) return null;
     const isValid = await storage.read.leaseHolders.isValid(lease.owner, await storage.now());
     return isValid ? lease.owner : null;
-  }
-
-  async #hosts(): Promise<readonly ClusterProcess[]> {
-    const { storage } = this.#parts;
-    const living = await storage.read.processes.living(await storage.now());
-    return living.filter((process) => process.roles.includes('sessions'));
   }
 
   /** Asks one process; null when it is gone. @throws SessionUnreachable at the deadline */

@@ -9,6 +9,7 @@ import { leaveLane } from '../lanes/leases.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import { contain } from './contain.ts';
 import type { SessionEnvironment } from './environment.ts';
+import { leaveParked } from './leave-parked.ts';
 import { ParkedLeases } from './parked-leases.ts';
 import { SessionRunner } from './runner.ts';
 
@@ -176,7 +177,7 @@ export class SessionHost {
   /** Finds what no signal announced: the listeners' work, leases for others, and records that changed. */
   async sweep(): Promise<void> {
     for (const listener of this.#environment.listeners) this.#sweepListener(listener);
-    await this.#leaveParked();
+    await leaveParked(this.#parked, this.#environment, (work) => this.taking(work));
     const held = [...this.#runners.values()];
     const ids = held.map((runner) => runner.live.account.id);
     const found = await this.#environment.storage.read.accounts.followed(ids);
@@ -231,23 +232,6 @@ export class SessionHost {
       this.#log.warn({ account }, 'the lease could not be renewed: closing the session');
       void runner.close();
     }
-  }
-
-  /** Leaves accounts that have no driver here to other processes, if there are any with room. */
-  async #leaveParked(): Promise<void> {
-    const { due } = this.#parked;
-    if (due.length === 0) return;
-    const { storage, broker } = this.#environment;
-    const living = await storage.read.processes.living(await storage.now());
-    const isLeavable = living.some(
-      ({ id, roles, sessions, capacity }) =>
-        id !== broker.processId && roles.includes('sessions') && sessions < capacity,
-    );
-    if (!isLeavable) return;
-    // Before the release: the next claim of this process may be under way already.
-    this.#parked.leave(due);
-    await this.taking(() => storage.submit(leaveLane, { fences: due, how: 'release' }));
-    broker.toAll('leases', {});
   }
 
   #sweepListener(listener: SessionListener): void {

@@ -1,6 +1,7 @@
 import t from 'tap';
-import { RequestUnanswered } from '../../../core/contracts/broker.ts';
+import { type Broker, RequestUnanswered } from '../../../core/contracts/broker.ts';
 import { systemClock } from '../../../core/contracts/clock.ts';
+import type { Storage } from '../../../core/contracts/storage.ts';
 import { type ErrorCode, GatewayError } from '../../../core/errors.ts';
 import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import type { ConnectRequest } from '../../../plugins/accounts/session/messages.ts';
@@ -21,6 +22,21 @@ const request: ConnectRequest = {
   unreachable: 'go_on',
 };
 
+/** The directory of the process `here`, whose requests are answered by the test. */
+function directoryOf(
+  storage: Storage,
+  requestTimeoutMs: number,
+  request: Broker['request'],
+): SessionDirectory {
+  return new SessionDirectory({
+    storage,
+    broker: { processId: 'here', request },
+    clock: systemClock,
+    sealer: { seal: (plain) => plain },
+    requestTimeoutMs,
+  });
+}
+
 for (const engine of databases) {
   t.test(`${engine.name}: a connect goes to the process with the fewest sessions`, async (t) => {
     const storage = await migratedStorage(t, (await engine.create(t)).url);
@@ -31,18 +47,9 @@ for (const engine of databases) {
         await storage.submit(beatLane, { id, name: id, roles, sessions, capacity });
       }
       const asked: string[] = [];
-      const directory = new SessionDirectory({
-        storage,
-        broker: {
-          processId: 'here',
-          request: async (processId) => {
-            asked.push(processId);
-            return { kind: 'view', view: { accountId: 'acc_1' } };
-          },
-        },
-        clock: systemClock,
-        sealer: { seal: (plain) => plain },
-        requestTimeoutMs: 1_000,
+      const directory = directoryOf(storage, 1_000, async (processId) => {
+        asked.push(processId);
+        return { kind: 'view', view: { accountId: 'acc_1' } };
       });
       t.match(await directory.connect(request), { accountId: 'acc_1' });
       return asked;
@@ -63,20 +70,11 @@ for (const engine of databases) {
         await storage.submit(beatLane, { id, name: id, ...beat });
       }
       const asked: string[] = [];
-      const directory = new SessionDirectory({
-        storage,
-        broker: {
-          processId: 'here',
-          request: async (processId) => {
-            asked.push(processId);
-            const code = new Map(Object.entries(refusals)).get(processId);
-            if (code !== undefined) throw new GatewayError(code);
-            return { kind: 'view', view: { accountId: 'acc_1' } };
-          },
-        },
-        clock: systemClock,
-        sealer: { seal: (plain) => plain },
-        requestTimeoutMs: 1_000,
+      const directory = directoryOf(storage, 1_000, async (processId) => {
+        asked.push(processId);
+        const code = new Map(Object.entries(refusals)).get(processId);
+        if (code !== undefined) throw new GatewayError(code);
+        return { kind: 'view', view: { accountId: 'acc_1' } };
       });
       const outcome = await directory.connect(request).catch(({ code }: GatewayError) => code);
       return [asked, outcome];
@@ -98,18 +96,9 @@ for (const engine of databases) {
       const beat = { roles: ['sessions'], sessions: 0, capacity: 10 };
       await storage.submit(beatLane, { id: 'other', name: 'other', ...beat });
       let asked = 0;
-      const directory = new SessionDirectory({
-        storage,
-        broker: {
-          processId: 'here',
-          request: async () => {
-            asked += 1;
-            throw new RequestUnanswered('broker_down');
-          },
-        },
-        clock: systemClock,
-        sealer: { seal: (plain) => plain },
-        requestTimeoutMs: 10_000,
+      const directory = directoryOf(storage, 10_000, async () => {
+        asked += 1;
+        throw new RequestUnanswered('broker_down');
       });
       const begun = performance.now();
       await t.rejects(directory.connect(request), { name: 'SessionUnreachable' });

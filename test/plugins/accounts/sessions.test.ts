@@ -39,6 +39,22 @@ for (const { name, create } of databases) {
       return { world, process, caller: await world.tenant() };
     };
 
+    /** As `begin`, with a linked account; `tokens` are those that its driver read to log out. */
+    const beginLinked = async (t: Test) => {
+      const begun = await begin(t);
+      const phone = newNumber();
+      const { view } = await connect(begun.process, begun.caller, phone);
+      const { behaviour, last } = begun.process.driver;
+      await last.port.credentials.set({ token: 'abc' });
+      await last.state('connected');
+      const tokens: unknown[] = [];
+      behaviour.logOut = async (session) => {
+        tokens.push(await session.port.credentials.get(['token']));
+        await session.state('logged_out').catch(() => undefined);
+      };
+      return { ...begun, phone, view, last, tokens };
+    };
+
     t.test('pairing by QR code', async (t) => {
       const { world, process, caller } = await begin(t);
       const phone = newNumber();
@@ -214,21 +230,11 @@ for (const { name, create } of databases) {
     });
 
     t.test('a removed account is gone, whoever holds its session', async (t) => {
-      const { world, process, caller } = await begin(t);
-      const phone = newNumber();
-      const { view } = await connect(process, caller, phone);
-      const { last } = process.driver;
-      await last.port.credentials.set({ token: 'abc' });
-      await last.state('connected');
-      let read: unknown;
-      process.driver.behaviour.logOut = async (session) => {
-        read = await session.port.credentials.get(['token']);
-        await session.state('logged_out').catch(() => undefined);
-      };
+      const { world, process, caller, phone, view, last, tokens } = await beginLinked(t);
       const removed = await process.connections.remove(caller, 'msgapp_web', phone);
       t.equal(removed.identifier, phone);
       t.same(last.calls.slice(-2), ['logOut', 'close']);
-      t.same(read, { token: 'abc' }, 'the driver can still log out');
+      t.same(tokens, [{ token: 'abc' }], 'the driver can still log out');
       t.same(await world.credentials(view.accountId), []);
       await t.rejects(last.port.credentials.set({ token: 'x' }), /over/);
       await refused(
@@ -249,15 +255,7 @@ for (const { name, create } of databases) {
     t.test(
       'a removed account logs out, though its status changes before its host hears',
       async (t) => {
-        const { world, process, caller } = await begin(t);
-        const { view } = await connect(process, caller, newNumber());
-        const { last } = process.driver;
-        await last.port.credentials.set({ token: 'abc' });
-        await last.state('connected');
-        let read: unknown;
-        process.driver.behaviour.logOut = async (session) => {
-          read = await session.port.credentials.get(['token']);
-        };
+        const { world, view, last, tokens } = await beginLinked(t);
         // What a DELETE commits before it tells the host.
         await world.act(async (unit) => {
           await unit.credentials.clear([view.accountId]);
@@ -267,7 +265,7 @@ for (const { name, create } of databases) {
         await last.state('lost').catch(() => undefined);
         await until('the session to be closed', async () => (last.closed ? true : undefined));
         t.same(last.calls.slice(-2), ['logOut', 'close']);
-        t.same(read, { token: 'abc' }, 'the driver can still log out');
+        t.same(tokens, [{ token: 'abc' }], 'the driver can still log out');
       },
     );
 

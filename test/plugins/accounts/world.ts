@@ -88,7 +88,7 @@ export interface ProcessOptions {
   readonly timers?: Timers;
   readonly clock?: Clock;
   readonly accountsCap?: number;
-  /** Looks a proxy up; it is found when absent. */
+  /** Lookup of a proxy; when absent, every proxy is found. */
   readonly through?: AccountProxies['through'];
   /** What fetches the media of sends; nothing when absent. */
   readonly media?: Partial<Pick<MediaService, 'fetch' | 'ahead'>>;

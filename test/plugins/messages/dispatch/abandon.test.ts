@@ -1,17 +1,21 @@
-import t from 'tap';
-import { databases } from '../../../harness/databases.ts';
+import t, { type Test } from 'tap';
+import { databases, type TestDatabase } from '../../../harness/databases.ts';
 import { storeMany } from '../../../harness/many-messages.ts';
 import { acceptedId, FakeSession, makeTenant, openStage, startSession, until } from '../stage.ts';
+
+/** An empty queue: a tenant with one account. */
+async function openQueue(t: Test, engine: TestDatabase) {
+  const stage = await openStage(t, (await engine.create(t)).url);
+  const { tenantId, accountIds } = await makeTenant(stage);
+  return { stage, tenantId, accountId: accountIds[0] ?? '' };
+}
 
 for (const engine of databases) {
   t.test(
     `a long queue whose link is over fails in short transactions, ${engine.name}`,
     async (t) => {
-      const database = await engine.create(t);
-      const stage = await openStage(t, database.url);
+      const { stage, tenantId, accountId } = await openQueue(t, engine);
       const { storage, lanes } = stage;
-      const { tenantId, accountIds } = await makeTenant(stage);
-      const accountId = accountIds[0] ?? '';
       const { read, write } = storage.connections;
       const first = acceptedId(await stage.send({ tenantId }));
       const [message] = await storage.read.messages.byIds([first]);
@@ -50,11 +54,8 @@ for (const engine of databases) {
   t.test(
     `a contact that is being erased holds up no queue that is over, ${engine.name}`,
     async (t) => {
-      const database = await engine.create(t);
-      const stage = await openStage(t, database.url);
+      const { stage, tenantId, accountId } = await openQueue(t, engine);
       const { storage, lanes } = stage;
-      const { tenantId, accountIds } = await makeTenant(stage);
-      const accountId = accountIds[0] ?? '';
       const { read, write } = storage.connections;
       const [handed, kept] = [
         acceptedId(await stage.send({ tenantId })),

@@ -1,0 +1,23 @@
+import { leaveLane } from '../lanes/leases.ts';
+import { sessionHosts } from '../session-hosts.ts';
+import type { SessionEnvironment } from './environment.ts';
+import type { ParkedLeases } from './parked-leases.ts';
+
+/**
+ * Releases the parked leases whose time is over, if another process has room for a session.
+ * @param taking runs work during which a renewal releases no lease as one without a session
+ */
+export async function leaveParked(
+  parked: ParkedLeases,
+  { storage, broker }: Pick<SessionEnvironment, 'storage' | 'broker'>,
+  taking: (work: () => Promise<unknown>) => Promise<unknown>,
+): Promise<void> {
+  const { due } = parked;
+  if (due.length === 0) return;
+  const hosts = await sessionHosts(storage);
+  if (!hosts.some((one) => one.id !== broker.processId && one.sessions < one.capacity)) return;
+  // Before the release: the next claim of this process may be under way already.
+  parked.leave(due);
+  await taking(() => storage.submit(leaveLane, { fences: due, how: 'release' }));
+  broker.toAll('leases', {});
+}
