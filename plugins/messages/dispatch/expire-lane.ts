@@ -57,10 +57,13 @@ async function expireSome(
 ): Promise<boolean> {
   const before = unit.now - expireMs;
   // Where a session is open the answer may come yet. A restricted one takes nothing up again that was left unanswered.
-  const unanswered: Partial<Record<AccountStatus, number>> = { connected: 0, restricted: before };
+  const handedOverBefore: Partial<Record<AccountStatus, number>> = {
+    connected: 0,
+    restricted: before,
+  };
   const waiting = await unit.queuedMessages.queuedForChange(accountId, changedAtOnce, {
     acceptedBefore: before,
-    dispatchedBefore: unanswered[status],
+    dispatchedBefore: handedOverBefore[status],
   });
   await changeQueued(unit, reporter, waiting, (message) =>
     givenUp(message, failures.expired(expireMs / 3_600_000), unit.now),
