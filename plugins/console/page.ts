@@ -13,7 +13,7 @@ const icon =
 /**
  * Makes the page. Its addresses are relative, so that it also works below a proxy's path. The import map is allowed by
  * its hash: browsers take none from a file of its own.
- * @param mediaOrigins where received files may come from besides the gateway
+ * @param mediaOrigins where received files may come from besides the origin of the page
  */
 export function consolePage(
   { version, files }: ConsoleFiles,

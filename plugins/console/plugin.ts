@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { gatewayPlugin } from '../../core/kernel.ts';
+import { publicUrl } from '../../core/public-url.ts';
 import { readConsoleFiles } from './files.ts';
 import { consolePage } from './page.ts';
 
@@ -13,7 +14,9 @@ export default gatewayPlugin('console', ['api'], async (app) => {
   let loading: ReturnType<typeof load> | undefined;
   const load = async () => {
     const files = await readConsoleFiles();
-    return { ...files, page: consolePage(files, config.console.media_origins) };
+    // Files have public addresses, which may be of another origin than the page: localhost beside 127.0.0.1.
+    const { origin } = new URL(publicUrl(app.server, config));
+    return { ...files, page: consolePage(files, [origin, ...config.console.media_origins]) };
   };
   /** Read when first asked for; a failure is answered, and tried again with the next request. */
   const parts = async (reply: FastifyReply) => {

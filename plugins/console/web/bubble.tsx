@@ -32,7 +32,10 @@ export function Bubble({ message, session }: { message: Message; session: Sessio
   );
 }
 
-/** A received or sent file. Only web addresses become links: anything else is shown as its name. */
+/**
+ * A received or sent file. Only web addresses become links: anything else is shown as its name. Audio and video have a
+ * link as well: the page's policy plays no files of other hosts.
+ */
 function File({ media }: { media: NonNullable<Message['media']> }) {
   const { kind, url } = media;
   const name = media.file_name ?? texts.kinds[kind];
@@ -50,11 +53,21 @@ function File({ media }: { media: NonNullable<Message['media']> }) {
         </a>
       );
     case 'audio':
-      // biome-ignore lint/a11y/useMediaCaption: what a contact has sent has none
-      return <audio class="media" src={url} controls preload="none" aria-label={name} />;
+      return (
+        <>
+          {/* biome-ignore lint/a11y/useMediaCaption: what a contact has sent has none */}
+          <audio class="media" src={url} controls preload="none" aria-label={name} />
+          {link}
+        </>
+      );
     case 'video':
-      // biome-ignore lint/a11y/useMediaCaption: what a contact has sent has none
-      return <video class="media" src={url} controls preload="none" aria-label={name} />;
+      return (
+        <>
+          {/* biome-ignore lint/a11y/useMediaCaption: what a contact has sent has none */}
+          <video class="media" src={url} controls preload="none" aria-label={name} />
+          {link}
+        </>
+      );
     case 'document':
       return link;
   }
