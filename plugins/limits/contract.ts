@@ -100,6 +100,12 @@ export interface LimitNotice {
   readonly reason: string;
 }
 
+/** What a guard counts: after one moment, up to another. */
+export interface GuardWindow {
+  readonly since: number;
+  readonly until: number;
+}
+
 /** When an account's opener was accepted, or refused. */
 export interface OpenerTime {
   readonly accountId: string;

@@ -46,7 +46,8 @@ export function safetyHold(
 
 /**
  * How long a sliding window stays full: until the `count`-th newest of the times leaves it. Null when it is not
- * full, or when a count of 0 turns the guard off.
+ * full, or when a count of 0 turns the guard off. Times ahead of now do not count: the clock was set back since, and
+ * they would fill the window until they come again.
  */
 function fullUntil(
   times: readonly number[],
@@ -55,7 +56,7 @@ function fullUntil(
   now: number,
 ): number | null {
   if (count === 0) return null;
-  const newest = times.filter((at) => at > now - windowMs).sort((a, b) => b - a);
+  const newest = times.filter((at) => at > now - windowMs && at <= now).sort((a, b) => b - a);
   const leaving = newest[count - 1];
   return leaving === undefined ? null : leaving + windowMs - now;
 }

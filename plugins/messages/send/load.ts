@@ -168,14 +168,14 @@ async function loadGuards(
     .filter((pair) => !threads.has(threadKey(pair.accountId, pair.contactId ?? '')))
     .map(({ accountId }) => accountId);
   const [openers, times] = await Promise.all([
-    unit.threads.openersSince(
+    unit.threads.openersWithin(
       [...new Set(opening)],
-      unit.now - openerBurst.windowMs,
+      { since: unit.now - openerBurst.windowMs, until: unit.now },
       openerBurst.openers,
     ),
-    unit.contactMessages.recentTimes(
+    unit.contactMessages.timesWithin(
       [...new Set(busy)],
-      unit.now - loopGuard.windowMs,
+      { since: unit.now - loopGuard.windowMs, until: unit.now },
       loopGuard.messages,
     ),
   ]);

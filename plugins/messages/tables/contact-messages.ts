@@ -1,5 +1,6 @@
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
 import type { Merges } from '../../contacts/contract.ts';
+import type { GuardWindow } from '../../limits/contract.ts';
 import type { Direction } from './message-rows.ts';
 
 /** Messages that one statement moves to another contact. */
@@ -54,10 +55,13 @@ export class ContactMessageTable {
       .pluck('id');
   }
 
-  /** When the latest live messages with these contacts were accepted: at most `limit` each way and contact. */
-  async recentTimes(
+  /**
+   * When the latest live messages with these contacts within a window were accepted: at most `limit` each way and
+   * contact.
+   */
+  async timesWithin(
     contactIds: readonly string[],
-    since: number,
+    { since, until }: GuardWindow,
     limit: number,
   ): Promise<readonly MessageTime[]> {
     if (contactIds.length === 0 || limit === 0) return [];
@@ -67,10 +71,10 @@ export class ContactMessageTable {
            row_number() over (partition by contact_id, direction order by created_at desc) as place
          from messages
          where contact_id in (${placeholders(contactIds.length)})
-           and direction in ('inbound', 'outbound') and created_at > ?
+           and direction in ('inbound', 'outbound') and created_at > ? and created_at <= ?
            and (sequence is not null or inbound_sequence is not null)
        ) recent where place <= ?`,
-      [...contactIds, since, limit],
+      [...contactIds, since, until, limit],
     );
   }
 

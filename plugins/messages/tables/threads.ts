@@ -1,5 +1,5 @@
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
-import type { OpenerTime } from '../../limits/contract.ts';
+import type { GuardWindow, OpenerTime } from '../../limits/contract.ts';
 
 /** One row of `threads`: what passed between an account and a contact. */
 export interface Thread {
@@ -124,10 +124,10 @@ export class ThreadTable {
     );
   }
 
-  /** When these accounts' latest openers were accepted: at most `limit` of each account. */
-  async openersSince(
+  /** When these accounts' latest openers within a window were accepted: at most `limit` of each account. */
+  async openersWithin(
     accountIds: readonly string[],
-    since: number,
+    { since, until }: GuardWindow,
     limit: number,
   ): Promise<readonly OpenerTime[]> {
     if (accountIds.length === 0 || limit === 0) return [];
@@ -136,8 +136,9 @@ export class ThreadTable {
          select account_id, opened_at,
            row_number() over (partition by account_id order by opened_at desc) as place
          from threads where account_id in (${placeholders(accountIds.length)}) and opened_at > ?
+           and opened_at <= ?
        ) recent where place <= ?`,
-      [...accountIds, since, limit],
+      [...accountIds, since, until, limit],
     );
   }
 }

@@ -34,3 +34,16 @@ t.test('a guard refuses what comes too often, and says until when', async (t) =>
   t.equal(safetyHold(settings.safety, ago(0, 1, 601), noon), null);
   t.equal(safetyHold({ ...settings.safety, refusals: 0 }, ago(0, 1, 2), noon), null, 'off');
 });
+
+t.test('a clock that was set back fills no window', async (t) => {
+  const ahead = [3_590, 3_595, 3_600].map((seconds) => noon + seconds * 1000);
+  const { loopGuard: loop, openerBurst: burst, safety } = settings;
+  t.equal(loopGuard(loop, ahead, ahead, noon), null);
+  t.equal(openerBurst(burst, ahead, noon), null);
+  t.equal(safetyHold(safety, ahead, noon), null);
+  t.equal(
+    openerBurst(burst, [...ahead, noon - 1000, noon], noon),
+    59_000,
+    'what came since counts',
+  );
+});

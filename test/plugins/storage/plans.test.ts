@@ -499,12 +499,12 @@ function reads(ids: readonly string[]): readonly Read[] {
   add('accept: threads', 110, (tables) => tables.threads.byKeys(pairs));
   // The openers of four accounts within the window, through a temporary table.
   add('accept: openers', 4 * 60 * 8, (tables) =>
-    tables.threads.openersSince(accounts, now - 60_000, 5),
+    tables.threads.openersWithin(accounts, { since: now - 60_000, until: now }, 5),
   );
   add('accept: times of the loop guard', 4_000, (tables) =>
-    tables.contactMessages.recentTimes(
+    tables.contactMessages.timesWithin(
       contacts.concat(contactOf('ten_big', 499), contactOf('ten_queue', 499)),
-      now - 60_000,
+      { since: now - 60_000, until: now },
       10,
     ),
   );

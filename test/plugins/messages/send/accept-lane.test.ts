@@ -137,6 +137,39 @@ for (const engine of databases) {
     t.same(tally(codes), { account_not_found: 3, daily_send_cap: 2 }, 'and stays so');
   });
 
+  t.test(
+    `guards forget what lies ahead of a clock that was set back, ${engine.name}`,
+    async (t) => {
+      const database = await engine.create(t);
+      const stage = await openStage(t, database.url, { openers: 2, loopMessages: 1 });
+      const { tenantId } = await makeTenant(stage);
+      const { write } = stage.storage.connections;
+      const send = async (n: number) => codeOf(await stage.send({ tenantId, phone: phone(n) }));
+      t.same(
+        [await send(0), await send(1), await send(2)],
+        ['accepted', 'accepted', 'opener_burst'],
+      );
+      await write('threads').update({ opened_at: Date.now() + 3_600_000 });
+      t.same(
+        [await send(2), await send(3), await send(4)],
+        ['accepted', 'accepted', 'opener_burst'],
+      );
+      await write('messages').update({ created_at: Date.now() + 3_600_000 });
+      const { id: contact_id } = await write('contacts')
+        .where({ phone: phone(2) })
+        .first('id');
+      const sent = await write('messages').where({ contact_id }).first();
+      const numbers = { sequence: null, inbound_sequence: 1 };
+      await write('messages').insert({ ...sent, ...numbers, id: 'msg_in', direction: 'inbound' });
+      t.equal(await send(2), 'accepted', 'one message each way would be a loop');
+      t.equal(await send(2), 'accepted', 'what was received lies ahead still');
+      await write('messages')
+        .where({ contact_id })
+        .update({ created_at: Date.now() - 1_000 });
+      t.equal(await send(2), 'loop_guard');
+    },
+  );
+
   t.test(`openers, loops and idempotent twins, ${engine.name}`, async (t) => {
     const database = await engine.create(t);
     const options = { openers: 5, loopMessages: 3 };
