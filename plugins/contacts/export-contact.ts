@@ -59,7 +59,8 @@ export function exportContact(parts: ExportParts): AnyOperation {
     description: [
       'Everything that is held about a person, as JSON lines: the contact first, then its former ids, its threads and its',
       'messages, newest first, each followed by the events about it and their deliveries. Files are behind the `url` of a',
-      "message's media, for 24 hours. A connection that breaks leaves the lines short: ask again.",
+      "message's media, for 24 hours. A connection that breaks leaves the lines short: ask again. It breaks, too, when the",
+      'contact becomes one with another, or is erased, meanwhile.',
     ].join('\n'),
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: ContactParams,
@@ -98,7 +99,8 @@ async function* linesOf(
   { id, tenantId }: Contact,
   signal: AbortSignal,
 ): AsyncGenerator<Line> {
-  for (const alias of await read.contactAliases.idsOf(id)) {
+  const aliases = await read.contactAliases.idsOf(id);
+  for (const alias of aliases) {
     yield { type: 'alias', data: { id: alias } };
   }
   for (const { accountId, openedAt, inboundAt } of await read.threads.ofContacts([id])) {
@@ -132,4 +134,10 @@ async function* linesOf(
       }
     }
   }
+  const after = await read.contacts.find(tenantId, id);
+  // Messages may have moved past the pages: aliases only ever become more.
+  const isSame =
+    after?.id === id && (await read.contactAliases.idsOf(id)).length === aliases.length;
+  if (!isSame)
+    throw new Error(`the contact ${id} became one with another or was erased during its export`);
 }

@@ -1,9 +1,11 @@
 import t from 'tap';
+import type { Unit } from '../../../core/contracts/storage.ts';
 import type { AnyOperation } from '../../../core/operation.ts';
 import { exportContact } from '../../../plugins/contacts/export-contact.ts';
 import { contactView } from '../../../plugins/contacts/view.ts';
 import { pagesOfContact } from '../../../plugins/messages/read/pages-of-contact.ts';
 import { messageView } from '../../../plugins/messages/read/view.ts';
+import { storeMerges } from '../../../plugins/messages/receive/merge.ts';
 import { databases } from '../../harness/databases.ts';
 import { acceptedId, makeTenant, openStage } from '../messages/stage.ts';
 
@@ -62,5 +64,48 @@ for (const engine of databases) {
       stopping,
       'lines that are cut short are no whole answer',
     );
+  });
+
+  t.test(`the export of a contact that changes meanwhile, ${engine.name}`, async (t) => {
+    const database = await engine.create(t);
+    const stage = await openStage(t, database.url);
+    const { read } = stage.storage;
+    const { tenantId } = await makeTenant(stage);
+    const contactOf = async (phone: string): Promise<string> => {
+      const id = acceptedId(await stage.send({ tenantId, phone }));
+      return (await read.messages.byIds([id]))[0]?.contactId ?? '';
+    };
+    const contactId = await contactOf('+12025550177');
+    const linesDuring = async (change: (unit: Unit) => Promise<unknown>): Promise<number> => {
+      const operation = exportContact({
+        read,
+        mint,
+        view: contactView,
+        async *messages(...of) {
+          for await (const page of pagesOfContact(read, ...of)) {
+            yield page.map((message) => messageView(message, mint));
+            await stage.run(change);
+          }
+        },
+      });
+      const { signal } = new AbortController();
+      const request = { caller: { tenantId }, params: { id: contactId }, signal };
+      const { lines } = await operation.handler(request as never);
+      let count = 0;
+      for await (const _ of lines ?? []) count += 1;
+      return count;
+    };
+
+    t.equal(await linesDuring(async () => undefined), 2, 'it is whole when nothing happens');
+    const broken = { message: /became one with another or was erased during its export/ };
+    const other = await contactOf('+12025550178');
+    const joining = (unit: Unit) => storeMerges(unit, new Map([[other, contactId]]));
+    await t.rejects(linesDuring(joining), broken, 'another became it');
+    const kept = await contactOf('+12025550179');
+    const leaving = (unit: Unit) => storeMerges(unit, new Map([[contactId, kept]]));
+    await t.rejects(linesDuring(leaving), broken, 'it became another');
+    // By its alias from now on.
+    const erasing = (unit: Unit) => unit.contacts.erase(kept);
+    await t.rejects(linesDuring(erasing), broken, 'it was erased');
   });
 }
