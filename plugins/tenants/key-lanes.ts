@@ -1,6 +1,7 @@
 import type { Lane, Tables } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { ApiKey, KeySettings, NewKey } from './contract.ts';
+import type { KeyUseNote } from './key-use.ts';
 import { hashed } from './keys.ts';
 
 /** A key to be made. */
@@ -76,7 +77,7 @@ export const revokeKeys: Lane<Pick<ApiKey, 'id' | 'tenantId'>, ApiKey | null> = 
 };
 
 /** Stores when keys were used last. */
-export const storeKeyUse: Lane<{ readonly id: string; readonly at: number }, void> = {
+export const storeKeyUse: Lane<KeyUseNote, void> = {
   name: 'keys.used',
   locks: () => [],
   run: async (unit, uses) => {

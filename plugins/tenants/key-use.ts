@@ -3,10 +3,16 @@ import { Loop } from '../../core/loop.ts';
 /** How often is stored which keys were used. */
 const pauseMs = 20_000;
 
+/** When a key was used. */
+export interface KeyUseNote {
+  readonly id: string;
+  readonly at: number;
+}
+
 /** What notes when keys are used, away from the requests that use them. */
 export interface KeyUseParts {
   now(): number;
-  store(use: { readonly id: string; readonly at: number }): Promise<void>;
+  store(use: KeyUseNote): Promise<void>;
   failed(error: unknown): void;
 }
 
@@ -43,6 +49,16 @@ export class KeyUse {
   async #store(): Promise<void> {
     const uses = [...this.#used].map(([id, at]) => ({ id, at }));
     this.#used.clear();
-    await Promise.all(uses.map((use) => this.#parts.store(use)));
+    await Promise.all(uses.map((use) => this.#storeOne(use)));
+  }
+
+  async #storeOne(use: KeyUseNote): Promise<void> {
+    try {
+      await this.#parts.store(use);
+    } catch (error) {
+      // The next round stores it, unless the key was used again meanwhile.
+      if (!this.#used.has(use.id)) this.#used.set(use.id, use.at);
+      throw error;
+    }
   }
 }
