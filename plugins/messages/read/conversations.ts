@@ -92,7 +92,9 @@ export async function foundConversations(
 ): Promise<FoundPage> {
   const { accounts, before, limit } = filter;
   const newest: MessageWithContact[] = [];
-  const begun = before === null ? null : await contacts.find(tenantId, before.id);
+  const named = before === null ? null : await contacts.find(tenantId, before.id);
+  // Become one with an older contact, it comes in that one's place.
+  const begun = named?.id === before?.id ? named : null;
   let position: ListPosition | null = before;
   let last: SearchPosition | null = before;
   for (let read = 0; read < scanned; read += chunk) {
