@@ -70,9 +70,15 @@ export interface MediaService {
   /**
    * Fetches a file that an account of the tenant is to send, see `Port.fetchMedia`. The file exists until `release` is
    * called or the signal aborts.
+   * @param reference of the message whose tries are counted; null where it is not known: those of the address are
    * @throws DriverError as `Port.fetchMedia` does
    */
-  fetch(media: OutboundMedia, tenantId: string, signal: AbortSignal): Promise<LentFile>;
+  fetch(
+    media: OutboundMedia,
+    tenantId: string,
+    signal: AbortSignal,
+    reference: string | null,
+  ): Promise<LentFile>;
   /**
    * Begins to fetch ahead for a session of the tenant.
    * @param signal aborts with the session, which deletes every file

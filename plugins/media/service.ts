@@ -64,7 +64,7 @@ export function makeMediaService(parts: ServiceParts): MediaService {
         outbound.fetchAhead(media, tenantId, over, mayBegin);
       return new SessionAhead({ fetch, shelf, admit, metrics, keepMs, most }, signal);
     },
-    fetch: (media, tenantId, signal) => outbound.fetch(media, tenantId, signal),
+    fetch: (...of) => outbound.fetch(...of),
     take: (media, tenantId, signal) => inbound.take(media, tenantId, signal),
     async discard(location) {
       try {

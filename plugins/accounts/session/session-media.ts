@@ -41,8 +41,10 @@ export class SessionMedia {
     const [only, another] = asking;
     // A file that may be another's would be deleted with that one.
     const isSure = only !== undefined && another === undefined;
-    const ahead = isSure ? await this.ahead.take(only.message.reference, signal) : null;
-    const { file, release } = ahead ?? (await this.#media.fetch(media, this.#tenantId, signal));
+    const reference = isSure ? only.message.reference : null;
+    const ahead = reference === null ? null : await this.ahead.take(reference, signal);
+    const { file, release } =
+      ahead ?? (await this.#media.fetch(media, this.#tenantId, signal, reference));
     // What was fetched for no send, such as for a far side that asks again, lives until its signal aborts.
     if (asking.length > 0) this.#releaseAfter(asking, release);
     return file;

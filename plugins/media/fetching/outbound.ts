@@ -3,7 +3,7 @@ import { DriverError, type MediaFile, type OutboundMedia } from '../../../core/c
 import type { GatewayLog } from '../../../core/log.ts';
 import type { LentFile } from '../contract.ts';
 import type { MediaMetrics } from '../metrics.ts';
-import { AddressBackoff, pausesMs } from './backoff.ts';
+import { FetchBackoff, pausesMs } from './backoff.ts';
 import { type DownloadParts, download } from './download.ts';
 import { cutShort, MediaFailure } from './failure.ts';
 import { givenFileName } from './file-names.ts';
@@ -23,24 +23,29 @@ export interface OutboundMediaParts extends DownloadParts {
 /** Fetches files that are to be sent. */
 export class OutboundFetcher {
   readonly #parts: OutboundMediaParts;
-  readonly #backoff = new AddressBackoff();
+  readonly #backoff = new FetchBackoff();
 
   constructor(parts: OutboundMediaParts) {
     this.#parts = parts;
   }
 
   /** See `MediaService.fetch`. @throws DriverError, always certain */
-  async fetch({ url }: OutboundMedia, tenantId: string, signal: AbortSignal): Promise<LentFile> {
-    const address = `${tenantId} ${url}`;
+  async fetch(
+    { url }: OutboundMedia,
+    tenantId: string,
+    signal: AbortSignal,
+    reference: string | null,
+  ): Promise<LentFile> {
+    const send = `${tenantId} ${reference ?? url}`;
     try {
       const lent = await this.#lend(url, { tenantId }, signal);
-      this.#backoff.forget(address);
+      this.#backoff.forget(send);
       return lent;
     } catch (error) {
       if (signal.aborted) throw cutShort();
       const failure = this.#failureOf(error);
       const retryAfterMs = failure.mayPass
-        ? this.#backoff.pauseAfter(address, performance.now())
+        ? this.#backoff.pauseAfter(send, performance.now())
         : null;
       throw asDriverError(failure, retryAfterMs);
     }

@@ -131,3 +131,35 @@ t.test('a file that could not be fetched fails its send', async (t) => {
   t.equal(server.asked.get('/gone'), 1);
   t.equal(await session.mediaAhead.take('m1', patient()), null, 'it is forgotten');
 });
+
+t.test('each message has its three tries of a file that many share', async (t) => {
+  const { driver, session, server } = await begin(t);
+  let isDown = true;
+  server.answer('/shared', (_, response) => {
+    if (isDown) response.writeHead(503).end();
+    else response.end(picture);
+  });
+  driver.behaviour.send = async ({ port }, { media, reference }, signal) => {
+    if (media !== null) await port.fetchMedia(media, signal);
+    return { networkId: reference, at: 0 };
+  };
+  const url = `${server.url}/shared`;
+  // Not fetched ahead: each in its turn.
+  const refused = async (reference: string) => {
+    const error = await session.send(messageOf(reference, { url })).then(
+      () => new Error('it was sent'),
+      (reason: unknown) => reason,
+    );
+    if (error instanceof DriverError) return error.retryAfterMs;
+    throw error;
+  };
+  for (const reference of ['m1', 'm2', 'm3', 'm4']) {
+    t.equal(await refused(reference), 1_000, `${reference}: its first try`);
+  }
+  t.equal(await refused('m1'), 5_000);
+  t.equal(await refused('m1'), null, 'the third is the last');
+  isDown = false;
+  await session.send(messageOf('m2', { url }));
+  isDown = true;
+  t.equal(await refused('m3'), 5_000, 'another has it: this one has had its first try');
+});

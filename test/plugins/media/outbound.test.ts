@@ -25,7 +25,7 @@ t.test('a fetched file exists until it is released', async (t) => {
   server.answer('/a', file('application/octet-stream', picture, disposition));
   server.answer('/b.csv', file('text/csv; charset=utf-8', 'a;b\n1;2\n'));
   server.answer('/to', (_, response) => response.writeHead(302, { location: '/b.csv' }).end());
-  const first = await media.fetch({ url: `${server.url}/a` }, 'ten_a', patient());
+  const first = await media.fetch({ url: `${server.url}/a` }, 'ten_a', patient(), null);
   const { stream, ...facts } = first.file;
   t.same(facts, {
     kind: 'image',
@@ -36,7 +36,7 @@ t.test('a fetched file exists until it is released', async (t) => {
   t.ok((await buffer(stream())).equals(picture));
   t.ok((await buffer(stream())).equals(picture), 'from the start again');
   const over = new AbortController();
-  const second = await media.fetch({ url: `${server.url}/to` }, 'ten_a', over.signal);
+  const second = await media.fetch({ url: `${server.url}/to` }, 'ten_a', over.signal, null);
   t.match(second.file, { kind: 'document', mimeType: 'text/csv', size: 8 });
   t.equal((await files('spool')).length, 2);
   first.release();
@@ -88,7 +88,7 @@ t.test('media that cannot be sent is refused with its reason', async (t) => {
   await Promise.all(
     rows.map(async ([path, code, message, mayPass]) => {
       const url = path.startsWith('/') ? `${server.url}${path}` : path;
-      const error = await failure(media.fetch({ url }, 'ten_a', patient()));
+      const error = await failure(media.fetch({ url }, 'ten_a', patient(), null));
       const [retryAfterMs, concerns] = mayPass ? [1_000, 'contact'] : [null, 'message'];
       t.match(error, { code, message, certain: true, retryAfterMs, concerns }, path);
       t.notMatch(error.message, '127.0.0', 'no address that was looked up');
@@ -97,17 +97,17 @@ t.test('media that cannot be sent is refused with its reason', async (t) => {
   t.equal(server.asked.get('/page'), 1);
   t.same(await files('spool'), [], 'nothing is left');
 
-  const again = () => failure(media.fetch({ url: `${server.url}/503` }, 'ten_a', patient()));
+  const again = () => failure(media.fetch({ url: `${server.url}/503` }, 'ten_a', patient(), null));
   t.equal((await again()).retryAfterMs, 5_000);
   t.equal((await again()).retryAfterMs, null, 'the third try is the last');
 
   const over = new AbortController();
-  const cut = failure(media.fetch({ url: `${server.url}/drip` }, 'ten_a', over.signal));
+  const cut = failure(media.fetch({ url: `${server.url}/drip` }, 'ten_a', over.signal, null));
   await pause(100);
   over.abort();
   const ended = { code: 'media_unavailable', certain: true, retryAfterMs: 0, concerns: 'contact' };
   t.match(await cut, ended);
-  const late = failure(media.fetch({ url: `${server.url}/a` }, 'ten_a', over.signal));
+  const late = failure(media.fetch({ url: `${server.url}/a` }, 'ten_a', over.signal, null));
   t.match(await late, { retryAfterMs: 0 });
   t.same(await files('spool'), []);
 });
@@ -127,7 +127,7 @@ t.test('a server that is silent is given up long before one that is slow', async
       ] as const
     ).map(async ([path, message]) => {
       const url = `${server.url}${path}`;
-      const error = await failure(media.fetch({ url }, 'ten_a', patient()));
+      const error = await failure(media.fetch({ url }, 'ten_a', patient(), null));
       t.match(error, { code: 'media_unavailable', message, retryAfterMs: 1_000 }, path);
     }),
   );
@@ -149,6 +149,7 @@ t.test('a host that refuses requests without a User-Agent gives its file', async
     { url: `${server.url}/to` },
     'ten_a',
     patient(),
+    null,
   );
   t.match(fetched, { mimeType: 'image/png' });
   t.same(said, ['Media-Fetch/1.0']);
@@ -175,7 +176,12 @@ t.test('a large file does not pass through memory', async (t) => {
     samples += 1;
     most = Math.max(most, used() - before);
   }, 150);
-  const { file: large } = await media.fetch({ url: `${server.url}/large.png` }, 'ten_a', patient());
+  const { file: large } = await media.fetch(
+    { url: `${server.url}/large.png` },
+    'ten_a',
+    patient(),
+    null,
+  );
   clearInterval(watch);
   t.equal(large.size, size);
   t.ok(samples > 0, 'the memory was measured');

@@ -227,7 +227,7 @@ t.test('the end of the session deletes its files', async (t) => {
   t.equal(await ahead.take('m4', patient()), null);
   t.equal(server.asked.get('/map.png'), 2, 'nothing is fetched afterwards');
 
-  await media.fetch(map, 'ten_a', patient());
+  await media.fetch(map, 'ten_a', patient(), null);
   t.equal((await files('spool')).length, 1);
   await spool.close();
   t.same(await files('spool'), [], 'a stop leaves no file');
