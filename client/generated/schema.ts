@@ -1865,7 +1865,7 @@ export interface components {
                 confirm_sends: boolean;
             };
             /**
-             * @description What is switched on and in the plan: `api` (the list of accounts), `webhooks`, channels, and `event:TYPE` for each type of event.
+             * @description What is switched on and in the plan: `api` (the list of accounts), `webhooks`, channels, `event:TYPE` for each type of event, and `operator_events` (events about the delivery of webhooks).
              * @example [
              *       "api",
              *       "webhooks",

@@ -22,7 +22,7 @@ const MeSchema = Type.Object(
     key: OwnKeySchema,
     features: Type.Array(Type.String(), {
       description:
-        'What is switched on and in the plan: `api` (the list of accounts), `webhooks`, channels, and `event:TYPE` for each type of event.',
+        'What is switched on and in the plan: `api` (the list of accounts), `webhooks`, channels, `event:TYPE` for each type of event, and `operator_events` (events about the delivery of webhooks).',
       examples: [['api', 'webhooks', 'msgapp_web', 'event:message.received']],
     }),
     version: Type.String({ description: 'of the gateway', examples: [gatewayVersion] }),

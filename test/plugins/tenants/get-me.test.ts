@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { gatewayVersion } from '../../../core/version.ts';
+import { offByDefault } from '../../../plugins/tenants/features.ts';
+import { getMe } from '../../../plugins/tenants/operations/get-me.ts';
 import { databases } from '../../harness/databases.ts';
 import { type Customer, openOffice } from '../webhooks/office.ts';
 
@@ -61,6 +63,14 @@ for (const { name, create } of databases) {
       const bare = await office.customer('nothing');
       const { features: fewer } = (await me(bare)) as { features: string[] };
       t.strictSame(fewer, ['api', ...events(fewer)]);
+    });
+
+    t.test('every kind of feature is described', async (t) => {
+      const parts = { tenant: async () => undefined, key: async () => null, features: () => [] };
+      const described = JSON.stringify(getMe(parts).answers[200]);
+      for (const kind of ['api', 'webhooks', 'event:TYPE', ...offByDefault]) {
+        t.ok(described.includes(`\`${kind}\``), kind);
+      }
     });
 
     t.test('wrong requests', async (t) => {
