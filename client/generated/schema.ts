@@ -314,7 +314,7 @@ export interface paths {
         };
         /**
          * Get the status of a chatapp connection
-         * @description The live status of a login or a connection. `connected` is success; `code_required` and `password_required` wait for the user; `qr_required` comes with the current `login_token` and `qr_url`; `error`, `disconnected` and `not_initialized` end only with a new connect; `reason` and `detail` say why. With the reason `stalled` it is held back, and tried again at `retry_at`.
+         * @description The live status of a login or a connection. `connected` is success; `code_required` and `password_required` wait for the user; `qr_required` comes with the current `login_token` and `qr_url`; `error`, `disconnected`, and `not_initialized` when no session exists, end only with a new connect; `reason` and `detail` say why. With the reason `stalled` it is held back, and tried again at `retry_at`.
          */
         get: operations["get_chatapp_status"];
         put?: never;
@@ -394,7 +394,7 @@ export interface paths {
         };
         /**
          * Get the status of a msgapp connection
-         * @description Whether the number is connected. `connected` is success. `disconnected` and `not_initialized` are failures that only a new connect ends; `reason` and `detail` say what happened. `connecting` goes on by itself: the number is being paired, or reconnects after the network was lost, next at `retry_at`.
+         * @description Whether the number is connected. `connected` is success. `disconnected`, and `not_initialized` when no session exists, are failures that only a new connect ends; `reason` and `detail` say what happened. `connecting` goes on by itself: the number is being paired, or reconnects after the network was lost, next at `retry_at`.
          */
         get: operations["get_msgapp_status"];
         put?: never;
@@ -494,7 +494,7 @@ export interface paths {
         };
         /**
          * Get the status of a connection on any channel
-         * @description The live status of a linking or a connection, with the step that is open. `connected` is success; `error`, `disconnected` and `not_initialized` end only with a new connect, `reason` and `detail` say why. With the reason `stalled` it is held back, and tried again at `retry_at`.
+         * @description The live status of a linking or a connection, with the step that is open. `connected` is success; `error`, `disconnected`, and `not_initialized` when no session exists, end only with a new connect, `reason` and `detail` say why. With the reason `stalled` it is held back, and tried again at `retry_at`.
          */
         get: operations["get_connection_status"];
         put?: never;
@@ -1603,7 +1603,7 @@ export interface components {
              */
             account_id: string;
             /**
-             * @description `connecting`: `step` says what the user has to do, if anything; else it goes on by itself. `connected` is success; `restricted`: linked, but the network or the safety limits stop it from sending; `error`: the network refused the login; `disconnected` and `not_initialized`: connect again
+             * @description `connecting`: `step` says what the user has to do, if anything; else it goes on by itself. `connected` is success; `restricted`: linked, but the network or the safety limits stop it from sending; `error`: the network refused the login; `disconnected` (the link has ended, or was not made in time) and `not_initialized` (no session exists: the linking was cut short): connect again
              * @enum {string}
              */
             status: "connecting" | "connected" | "restricted" | "disconnected" | "not_initialized" | "error";
@@ -1611,7 +1611,7 @@ export interface components {
              * @description why the status is as it is; null while there is nothing to say
              * @enum {string|null}
              */
-            reason: "network_unreachable" | "rate_limited" | "version_refused" | "misconfigured" | "conflict" | "driver_failed" | "stalled" | "login_refused" | "wrong_phone" | "no_such_number" | "blocked_by_msgapp" | "blocked_by_chatapp" | "blocked_by_network" | "logged_out" | "replaced" | "session_lost" | "removed" | "pairing_timeout" | "safety_limits" | null;
+            reason: "network_unreachable" | "rate_limited" | "version_refused" | "misconfigured" | "conflict" | "driver_failed" | "stalled" | "login_refused" | "wrong_phone" | "no_such_number" | "blocked_by_msgapp" | "blocked_by_chatapp" | "blocked_by_network" | "logged_out" | "replaced" | "session_lost" | "removed" | "pairing_timeout" | "pairing_abandoned" | "safety_limits" | null;
             /** @description a sentence for people: what happened, and what to do next */
             detail: string | null;
             /**
@@ -2095,7 +2095,7 @@ export interface components {
              */
             tenant_name: string;
             /**
-             * @description `connecting`: `step` says what the user has to do, if anything; else it goes on by itself. `connected` is success; `restricted`: linked, but the network or the safety limits stop it from sending; `error`: the network refused the login; `disconnected` and `not_initialized`: connect again
+             * @description `connecting`: `step` says what the user has to do, if anything; else it goes on by itself. `connected` is success; `restricted`: linked, but the network or the safety limits stop it from sending; `error`: the network refused the login; `disconnected` (the link has ended, or was not made in time) and `not_initialized` (no session exists: the linking was cut short): connect again
              * @enum {string}
              */
             status: "connecting" | "connected" | "restricted" | "disconnected" | "not_initialized" | "error";
@@ -2103,7 +2103,7 @@ export interface components {
              * @description why the status is as it is
              * @enum {string|null}
              */
-            reason: "network_unreachable" | "rate_limited" | "version_refused" | "misconfigured" | "conflict" | "driver_failed" | "stalled" | "login_refused" | "wrong_phone" | "no_such_number" | "blocked_by_msgapp" | "blocked_by_chatapp" | "blocked_by_network" | "logged_out" | "replaced" | "session_lost" | "removed" | "pairing_timeout" | "safety_limits" | null;
+            reason: "network_unreachable" | "rate_limited" | "version_refused" | "misconfigured" | "conflict" | "driver_failed" | "stalled" | "login_refused" | "wrong_phone" | "no_such_number" | "blocked_by_msgapp" | "blocked_by_chatapp" | "blocked_by_network" | "logged_out" | "replaced" | "session_lost" | "removed" | "pairing_timeout" | "pairing_abandoned" | "safety_limits" | null;
             /**
              * @description how the number is being linked
              * @example qr
@@ -4011,7 +4011,7 @@ export interface operations {
                          */
                         phone_number: string;
                         /**
-                         * @description `code_required`, `password_required`: hand in the value; `qr_required`: scan the code; `connected` is success; `error`: the network refused the login; `disconnected` and `not_initialized`: connect again; `connecting` goes on by itself
+                         * @description `code_required`, `password_required`: hand in the value; `qr_required`: scan the code; `connected` is success; `error`: the network refused the login; `disconnected` (the link has ended, or was not made in time) and `not_initialized` (no session exists: the login was cut short): connect again; `connecting` goes on by itself
                          * @enum {string}
                          */
                         status: "code_required" | "qr_required" | "password_required" | "connecting" | "connected" | "restricted" | "disconnected" | "not_initialized" | "error";
@@ -4019,7 +4019,7 @@ export interface operations {
                          * @description why the status is as it is; null while there is nothing to say
                          * @enum {string|null}
                          */
-                        reason: "network_unreachable" | "rate_limited" | "version_refused" | "misconfigured" | "conflict" | "driver_failed" | "stalled" | "login_refused" | "wrong_phone" | "no_such_number" | "blocked_by_msgapp" | "blocked_by_chatapp" | "blocked_by_network" | "logged_out" | "replaced" | "session_lost" | "removed" | "pairing_timeout" | "safety_limits" | null;
+                        reason: "network_unreachable" | "rate_limited" | "version_refused" | "misconfigured" | "conflict" | "driver_failed" | "stalled" | "login_refused" | "wrong_phone" | "no_such_number" | "blocked_by_msgapp" | "blocked_by_chatapp" | "blocked_by_network" | "logged_out" | "replaced" | "session_lost" | "removed" | "pairing_timeout" | "pairing_abandoned" | "safety_limits" | null;
                         /** @description a sentence for people: what happened, and what to do next */
                         detail: string | null;
                         /**
@@ -4118,7 +4118,7 @@ export interface operations {
                          */
                         phone_number: string;
                         /**
-                         * @description `code_required`, `password_required`: hand in the value; `qr_required`: scan the code; `connected` is success; `error`: the network refused the login; `disconnected` and `not_initialized`: connect again; `connecting` goes on by itself
+                         * @description `code_required`, `password_required`: hand in the value; `qr_required`: scan the code; `connected` is success; `error`: the network refused the login; `disconnected` (the link has ended, or was not made in time) and `not_initialized` (no session exists: the login was cut short): connect again; `connecting` goes on by itself
                          * @enum {string}
                          */
                         status: "code_required" | "qr_required" | "password_required" | "connecting" | "connected" | "restricted" | "disconnected" | "not_initialized" | "error";
@@ -4126,7 +4126,7 @@ export interface operations {
                          * @description why the status is as it is; null while there is nothing to say
                          * @enum {string|null}
                          */
-                        reason: "network_unreachable" | "rate_limited" | "version_refused" | "misconfigured" | "conflict" | "driver_failed" | "stalled" | "login_refused" | "wrong_phone" | "no_such_number" | "blocked_by_msgapp" | "blocked_by_chatapp" | "blocked_by_network" | "logged_out" | "replaced" | "session_lost" | "removed" | "pairing_timeout" | "safety_limits" | null;
+                        reason: "network_unreachable" | "rate_limited" | "version_refused" | "misconfigured" | "conflict" | "driver_failed" | "stalled" | "login_refused" | "wrong_phone" | "no_such_number" | "blocked_by_msgapp" | "blocked_by_chatapp" | "blocked_by_network" | "logged_out" | "replaced" | "session_lost" | "removed" | "pairing_timeout" | "pairing_abandoned" | "safety_limits" | null;
                         /** @description a sentence for people: what happened, and what to do next */
                         detail: string | null;
                         /**
@@ -4207,7 +4207,7 @@ export interface operations {
                          */
                         phone_number: string;
                         /**
-                         * @description `code_required`, `password_required`: hand in the value; `qr_required`: scan the code; `connected` is success; `error`: the network refused the login; `disconnected` and `not_initialized`: connect again; `connecting` goes on by itself
+                         * @description `code_required`, `password_required`: hand in the value; `qr_required`: scan the code; `connected` is success; `error`: the network refused the login; `disconnected` (the link has ended, or was not made in time) and `not_initialized` (no session exists: the login was cut short): connect again; `connecting` goes on by itself
                          * @enum {string}
                          */
                         status: "code_required" | "qr_required" | "password_required" | "connecting" | "connected" | "restricted" | "disconnected" | "not_initialized" | "error";
@@ -4215,7 +4215,7 @@ export interface operations {
                          * @description why the status is as it is; null while there is nothing to say
                          * @enum {string|null}
                          */
-                        reason: "network_unreachable" | "rate_limited" | "version_refused" | "misconfigured" | "conflict" | "driver_failed" | "stalled" | "login_refused" | "wrong_phone" | "no_such_number" | "blocked_by_msgapp" | "blocked_by_chatapp" | "blocked_by_network" | "logged_out" | "replaced" | "session_lost" | "removed" | "pairing_timeout" | "safety_limits" | null;
+                        reason: "network_unreachable" | "rate_limited" | "version_refused" | "misconfigured" | "conflict" | "driver_failed" | "stalled" | "login_refused" | "wrong_phone" | "no_such_number" | "blocked_by_msgapp" | "blocked_by_chatapp" | "blocked_by_network" | "logged_out" | "replaced" | "session_lost" | "removed" | "pairing_timeout" | "pairing_abandoned" | "safety_limits" | null;
                         /** @description a sentence for people: what happened, and what to do next */
                         detail: string | null;
                         /**
@@ -4289,7 +4289,7 @@ export interface operations {
                          */
                         phone_number: string;
                         /**
-                         * @description `code_required`, `password_required`: hand in the value; `qr_required`: scan the code; `connected` is success; `error`: the network refused the login; `disconnected` and `not_initialized`: connect again; `connecting` goes on by itself
+                         * @description `code_required`, `password_required`: hand in the value; `qr_required`: scan the code; `connected` is success; `error`: the network refused the login; `disconnected` (the link has ended, or was not made in time) and `not_initialized` (no session exists: the login was cut short): connect again; `connecting` goes on by itself
                          * @enum {string}
                          */
                         status: "code_required" | "qr_required" | "password_required" | "connecting" | "connected" | "restricted" | "disconnected" | "not_initialized" | "error";
@@ -4297,7 +4297,7 @@ export interface operations {
                          * @description why the status is as it is; null while there is nothing to say
                          * @enum {string|null}
                          */
-                        reason: "network_unreachable" | "rate_limited" | "version_refused" | "misconfigured" | "conflict" | "driver_failed" | "stalled" | "login_refused" | "wrong_phone" | "no_such_number" | "blocked_by_msgapp" | "blocked_by_chatapp" | "blocked_by_network" | "logged_out" | "replaced" | "session_lost" | "removed" | "pairing_timeout" | "safety_limits" | null;
+                        reason: "network_unreachable" | "rate_limited" | "version_refused" | "misconfigured" | "conflict" | "driver_failed" | "stalled" | "login_refused" | "wrong_phone" | "no_such_number" | "blocked_by_msgapp" | "blocked_by_chatapp" | "blocked_by_network" | "logged_out" | "replaced" | "session_lost" | "removed" | "pairing_timeout" | "pairing_abandoned" | "safety_limits" | null;
                         /** @description a sentence for people: what happened, and what to do next */
                         detail: string | null;
                         /**
@@ -4442,7 +4442,7 @@ export interface operations {
                          */
                         phone_number: string;
                         /**
-                         * @description `connected` is success; `disconnected` and `not_initialized` are failures that only a new connect ends; `connecting` goes on by itself; `restricted`: linked, but the network or the safety limits stop it from sending
+                         * @description `connected` is success; `disconnected` (the link has ended, or was not made in time) and `not_initialized` (no session exists: the linking was cut short) are failures that only a new connect ends; `connecting` goes on by itself; `restricted`: linked, but the network or the safety limits stop it from sending
                          * @enum {string}
                          */
                         status: "connecting" | "connected" | "restricted" | "disconnected" | "not_initialized";
@@ -4450,7 +4450,7 @@ export interface operations {
                          * @description why the status is as it is; null while there is nothing to say
                          * @enum {string|null}
                          */
-                        reason: "network_unreachable" | "rate_limited" | "version_refused" | "misconfigured" | "conflict" | "driver_failed" | "stalled" | "login_refused" | "wrong_phone" | "no_such_number" | "blocked_by_msgapp" | "blocked_by_chatapp" | "blocked_by_network" | "logged_out" | "replaced" | "session_lost" | "removed" | "pairing_timeout" | "safety_limits" | null;
+                        reason: "network_unreachable" | "rate_limited" | "version_refused" | "misconfigured" | "conflict" | "driver_failed" | "stalled" | "login_refused" | "wrong_phone" | "no_such_number" | "blocked_by_msgapp" | "blocked_by_chatapp" | "blocked_by_network" | "logged_out" | "replaced" | "session_lost" | "removed" | "pairing_timeout" | "pairing_abandoned" | "safety_limits" | null;
                         /** @description a sentence for people: what happened, and what to do next */
                         detail: string | null;
                         /**
@@ -4521,7 +4521,7 @@ export interface operations {
                          */
                         phone_number: string;
                         /**
-                         * @description `connected` is success; `disconnected` and `not_initialized` are failures that only a new connect ends; `connecting` goes on by itself; `restricted`: linked, but the network or the safety limits stop it from sending
+                         * @description `connected` is success; `disconnected` (the link has ended, or was not made in time) and `not_initialized` (no session exists: the linking was cut short) are failures that only a new connect ends; `connecting` goes on by itself; `restricted`: linked, but the network or the safety limits stop it from sending
                          * @enum {string}
                          */
                         status: "connecting" | "connected" | "restricted" | "disconnected" | "not_initialized";
@@ -4627,7 +4627,7 @@ export interface operations {
                          */
                         phone_number: string;
                         /**
-                         * @description `connected` is success; `disconnected` and `not_initialized` are failures that only a new connect ends; `connecting` goes on by itself; `restricted`: linked, but the network or the safety limits stop it from sending
+                         * @description `connected` is success; `disconnected` (the link has ended, or was not made in time) and `not_initialized` (no session exists: the linking was cut short) are failures that only a new connect ends; `connecting` goes on by itself; `restricted`: linked, but the network or the safety limits stop it from sending
                          * @enum {string}
                          */
                         status: "connecting" | "connected" | "restricted" | "disconnected" | "not_initialized";
@@ -4635,7 +4635,7 @@ export interface operations {
                          * @description why the status is as it is; null while there is nothing to say
                          * @enum {string|null}
                          */
-                        reason: "network_unreachable" | "rate_limited" | "version_refused" | "misconfigured" | "conflict" | "driver_failed" | "stalled" | "login_refused" | "wrong_phone" | "no_such_number" | "blocked_by_msgapp" | "blocked_by_chatapp" | "blocked_by_network" | "logged_out" | "replaced" | "session_lost" | "removed" | "pairing_timeout" | "safety_limits" | null;
+                        reason: "network_unreachable" | "rate_limited" | "version_refused" | "misconfigured" | "conflict" | "driver_failed" | "stalled" | "login_refused" | "wrong_phone" | "no_such_number" | "blocked_by_msgapp" | "blocked_by_chatapp" | "blocked_by_network" | "logged_out" | "replaced" | "session_lost" | "removed" | "pairing_timeout" | "pairing_abandoned" | "safety_limits" | null;
                         /** @description a sentence for people: what happened, and what to do next */
                         detail: string | null;
                         /**

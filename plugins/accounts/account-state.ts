@@ -21,6 +21,11 @@ export function isPairing(state: AccountState): boolean {
   return state.status === 'connecting' && !state.linked;
 }
 
+/** Never linked, or the last linking was cut short: there is neither a session nor credentials, and nothing has ended. */
+export function isUninitialized({ status, reason }: AccountState): boolean {
+  return status === 'disconnected' && (reason === null || reason === 'pairing_abandoned');
+}
+
 /** The last login was refused: by the network, or after too many wrong values. */
 export function isRefused(state: AccountState): boolean {
   return state.status === 'disconnected' && isRefusedLogin(state.reason);

@@ -1,5 +1,5 @@
 import type { LinkStep } from '../../core/contracts/driver.ts';
-import { isHeldBack, isPairing, isRefused } from './account-state.ts';
+import { isHeldBack, isPairing, isRefused, isUninitialized } from './account-state.ts';
 import type { AccountState } from './contract.ts';
 
 /** The names that the status operations of `msgapp_web` answer. */
@@ -38,7 +38,7 @@ export interface SessionSnapshot {
 /** The status of a `msgapp_web` connection. Pure. */
 export function msgappStatus(state: AccountState, snapshot: SessionSnapshot | null): MsgappStatus {
   if (state.status === 'disconnected') {
-    return state.reason === null ? 'not_initialized' : 'disconnected';
+    return isUninitialized(state) ? 'not_initialized' : 'disconnected';
   }
   if (state.status === 'connected' && snapshot?.live === false) return 'connecting';
   return state.status;

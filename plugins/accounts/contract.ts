@@ -59,7 +59,7 @@ export type Mode = 'live' | 'test';
 export type AccountStatus = 'connecting' | 'connected' | 'disconnected' | 'restricted';
 
 /** The gateway's own reasons, beside those that a driver gives. */
-export type OwnReason = 'removed' | 'pairing_timeout' | 'safety_limits';
+export type OwnReason = 'removed' | 'pairing_timeout' | 'pairing_abandoned' | 'safety_limits';
 
 /**
  * Why an account is in its status: the word of the driver or of the gateway, the same in the database, in every answer,

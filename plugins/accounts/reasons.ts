@@ -70,8 +70,13 @@ export const reasons: Readonly<Record<AccountReason, ReasonMeaning>> = {
     toDo: 'connect again if that was a mistake',
   },
   pairing_timeout: {
-    means: 'the linking was not finished, in time or at all',
+    means: 'the linking was not finished in time',
     toDo: 'connect again and finish it within the time',
+  },
+  pairing_abandoned: {
+    means:
+      'the linking was cut short: its process stopped, or a request of it was answered 502 or 503',
+    toDo: 'connect again',
   },
   safety_limits: {
     means: 'the gateway itself stops the account for a while: too many openers were refused',

@@ -102,7 +102,7 @@ function transitionLive(state: AccountState, trigger: LiveTrigger): Transition |
     case 'pairing_timeout':
       return unlinked(state, { reason: 'pairing_timeout', detail: details.pairing_timeout });
     case 'pairing_abandoned':
-      return unlinked(state, { reason: 'pairing_timeout', detail: details.pairing_abandoned });
+      return unlinked(state, { reason: 'pairing_abandoned', detail: details.pairing_abandoned });
   }
 }
 

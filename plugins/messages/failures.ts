@@ -54,4 +54,5 @@ const accountSentences: Readonly<Partial<Record<AccountReason, string>>> = {
   replaced: 'another session replaced the account before the message was sent',
   session_lost: 'the account lost its session before the message was sent',
   pairing_timeout: 'the account was not paired in time',
+  pairing_abandoned: 'the linking of the account was cut short before the message was sent',
 };

@@ -71,27 +71,43 @@ t.test('a link whose process was killed', async (t) => {
   const { api } = gateway;
   const rows = openRows(t, `sqlite:${gateway.dataDir}/gateway.db`);
   const [pairing, loggingIn, linked] = [phoneNumber(1), phoneNumber(2), phoneNumber(3)];
+  const anew = phoneNumber(4);
   const account = await pair(api, linked);
+  const formerly = await pair(api, anew);
   const begun = [
     await api.post(msgapp, { phone_number: pairing }),
     await api.post(chatapp, { phone_number: loggingIn }),
   ];
+  const forced = await api.post(msgapp, { phone_number: anew, force_new: true });
+  t.match(forced, { status: 200, body: { account_id: formerly } });
   await gateway.kill();
   await gateway.start();
   for (const [family, phone] of [
     ['msgapp', pairing],
     ['chatapp', loggingIn],
   ] as const) {
-    const found: ConnectionStatus = await untilStatus(api, family, phone, 'disconnected');
-    t.equal(found.reason, 'pairing_timeout', `${family}: its steps were in that process`);
+    const found: ConnectionStatus = await untilStatus(api, family, phone, 'not_initialized');
+    t.equal(found.reason, 'pairing_abandoned', `${family}: its steps were in that process`);
     t.match(found.detail, /cut short.*connect again/);
   }
+  const again: ConnectionStatus = await untilStatus(api, 'msgapp', anew, 'not_initialized');
+  t.equal(again.reason, 'pairing_abandoned', 'also where the connect has ended an earlier link');
+  const { accounts } = bodyOf<{ accounts: { id: string; status: string }[] }>(
+    await api.get('/accounts'),
+  );
+  const listed = accounts.find(({ id }) => id === formerly);
+  t.match(listed, { status: 'disconnected', status_detail: again.detail }, 'as the list names it');
   await untilStatus(api, 'msgapp', linked, 'connected');
   const tenant = await tenantOf(rows, account);
   t.strictSame(
     await accountEvents(rows, tenant, account),
     ['account.connected connected null'],
     'a restart of what was linked raises nothing',
+  );
+  t.strictSame(
+    await accountEvents(rows, tenant, formerly),
+    ['account.connected connected null', 'account.disconnected disconnected logged_out'],
+    'the connect has ended the earlier link, and the end of the linking raises nothing',
   );
   for (const answer of begun) {
     const { account_id } = bodyOf<{ account_id: string }>(answer);

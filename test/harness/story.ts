@@ -47,7 +47,7 @@ export async function pair(api: Client, phone: string): Promise<string> {
       );
       last = { isScanned, status, reason };
       if (status === 'connected') return true;
-      if (reason !== 'pairing_timeout') return undefined;
+      if (reason !== 'pairing_abandoned' && reason !== 'pairing_timeout') return undefined;
       // On a busy machine a short lease may end before it is renewed, and what is not linked yet ends with it.
       if (++lost > 3) throw new Error(`${phone} is lost again and again`);
       connect = await begin();

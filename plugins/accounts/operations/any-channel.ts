@@ -103,8 +103,8 @@ function status(connections: Connections): AnyOperation {
     summary: 'Get the status of a connection on any channel',
     description:
       'The live status of a linking or a connection, with the step that is open. `connected` is success; `error`, ' +
-      '`disconnected` and `not_initialized` end only with a new connect, `reason` and `detail` say why. With the reason ' +
-      '`stalled` it is held back, and tried again at `retry_at`.',
+      '`disconnected`, and `not_initialized` when no session exists, end only with a new connect, `reason` and ' +
+      '`detail` say why. With the reason `stalled` it is held back, and tried again at `retry_at`.',
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: Params,
     query: null,

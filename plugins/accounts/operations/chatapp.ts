@@ -165,8 +165,8 @@ function status(connections: Connections): AnyOperation {
     description:
       'The live status of a login or a connection. `connected` is success; `code_required` and ' +
       '`password_required` wait for the user; `qr_required` comes with the current `login_token` and `qr_url`; ' +
-      '`error`, `disconnected` and `not_initialized` end only with a new connect; `reason` and `detail` say why. ' +
-      'With the reason `stalled` it is held back, and tried again at `retry_at`.',
+      '`error`, `disconnected`, and `not_initialized` when no session exists, end only with a new connect; `reason` ' +
+      'and `detail` say why. With the reason `stalled` it is held back, and tried again at `retry_at`.',
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: ConnectionParams,
     query: null,

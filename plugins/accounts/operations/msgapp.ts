@@ -121,9 +121,9 @@ function status(connections: Connections): AnyOperation {
     group: 'msgapp',
     summary: 'Get the status of a msgapp connection',
     description:
-      'Whether the number is connected. `connected` is success. `disconnected` and `not_initialized` are ' +
-      'failures that only a new connect ends; `reason` and `detail` say what happened. `connecting` goes on by itself: ' +
-      'the number is being paired, or reconnects after the network was lost, next at `retry_at`.',
+      'Whether the number is connected. `connected` is success. `disconnected`, and `not_initialized` when ' +
+      'no session exists, are failures that only a new connect ends; `reason` and `detail` say what happened. ' +
+      '`connecting` goes on by itself: the number is being paired, or reconnects after the network was lost, next at `retry_at`.',
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: ConnectionParams,
     query: null,

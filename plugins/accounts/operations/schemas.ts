@@ -73,22 +73,24 @@ export const AccountId = Type.String({
 
 export const MsgappStatus = OneOf(msgappStatuses, {
   description:
-    '`connected` is success; `disconnected` and `not_initialized` are failures that only a new connect ends; ' +
-    '`connecting` goes on by itself; `restricted`: linked, but the network or the safety limits stop it from sending',
+    '`connected` is success; `disconnected` (the link has ended, or was not made in time) and `not_initialized` ' +
+    '(no session exists: the linking was cut short) are failures that only a new connect ends; `connecting` ' +
+    'goes on by itself; `restricted`: linked, but the network or the safety limits stop it from sending',
 });
 
 export const ChatappStatus = OneOf(chatappStatuses, {
   description:
     '`code_required`, `password_required`: hand in the value; `qr_required`: scan the code; `connected` is ' +
-    'success; `error`: the network refused the login; `disconnected` and `not_initialized`: connect again; ' +
-    '`connecting` goes on by itself',
+    'success; `error`: the network refused the login; `disconnected` (the link has ended, or was not made in time) ' +
+    'and `not_initialized` (no session exists: the login was cut short): connect again; `connecting` goes on by itself',
 });
 
 export const ConnectionStatus = OneOf(connectionStatuses, {
   description:
     '`connecting`: `step` says what the user has to do, if anything; else it goes on by itself. `connected` is ' +
     'success; `restricted`: linked, but the network or the safety limits stop it from sending; `error`: the ' +
-    'network refused the login; `disconnected` and `not_initialized`: connect again',
+    'network refused the login; `disconnected` (the link has ended, or was not made in time) and `not_initialized` ' +
+    '(no session exists: the linking was cut short): connect again',
 });
 
 /** The fields that explain a connection's status, in every answer with one. */

@@ -10,6 +10,7 @@ import type { AccountState } from '../../../plugins/accounts/contract.ts';
 
 t.test('names of connection statuses', async (t) => {
   const gone = { ...unconnected, everConnected: true, announced: true };
+  const abandoned = { ...unconnected, reason: 'pairing_abandoned' } as const;
   const on = { ...unconnected, linked: true, announced: true, everConnected: true };
   const pairing: AccountState = { ...unconnected, status: 'connecting' };
   const qr: LinkStep = { type: 'show_qr', data: 'x', token: 'y', expiresAt: 1 };
@@ -20,6 +21,8 @@ t.test('names of connection statuses', async (t) => {
     [{ ...gone, reason: 'blocked_by_network' }, false, null, 'disconnected', 'error'],
     [{ ...unconnected, reason: 'conflict' }, false, null, 'disconnected', 'disconnected'],
     [{ ...unconnected, reason: 'pairing_timeout' }, false, null, 'disconnected', 'disconnected'],
+    [abandoned, false, null, 'not_initialized', 'not_initialized'],
+    [{ ...abandoned, everConnected: true }, false, null, 'not_initialized', 'not_initialized'],
     [{ ...unconnected, reason: 'logged_out' }, false, null, 'disconnected', 'disconnected'],
     [{ ...gone, reason: 'session_lost' }, false, null, 'disconnected', 'disconnected'],
     [{ ...gone, reason: 'replaced' }, false, null, 'disconnected', 'disconnected'],

@@ -398,8 +398,8 @@ for (const { name, create } of databases) {
         (await world.row(view.accountId)).status === 'disconnected' ? true : undefined,
       );
       const left = await world.row(view.accountId);
-      t.equal(msgappStatus(left, null), 'disconnected');
-      t.match(left, { reason: 'pairing_timeout', detail: /cut short/ }, 'no session was there');
+      t.equal(msgappStatus(left, null), 'not_initialized');
+      t.match(left, { reason: 'pairing_abandoned', detail: /cut short/ }, 'no session was there');
     });
 
     t.test('a connect that has ended a link goes on, however late the network is', async (t) => {
@@ -639,7 +639,7 @@ for (const { name, create } of databases) {
         return rows[2]?.status === 'disconnected' ? rows.map((row) => row.status) : undefined;
       });
       t.same(statuses, ['connected', 'restricted', 'disconnected']);
-      t.equal((await world.row(ids[2] ?? '')).reason, 'pairing_timeout');
+      t.equal((await world.row(ids[2] ?? '')).reason, 'pairing_abandoned');
       t.same(await world.events(caller.tenantId), events, 'a restart raises no event');
     });
 

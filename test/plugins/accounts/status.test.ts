@@ -121,7 +121,7 @@ const pairing: Row = {
   replaced: 'disconnected replaced !replaced',
   refused: 'disconnected wrong_phone !wrong_phone',
   timeout: 'disconnected pairing_timeout !pairing_timeout',
-  abandoned: 'disconnected pairing_timeout !pairing_timeout',
+  abandoned: 'disconnected pairing_abandoned !pairing_abandoned',
   remove: 'disconnected removed !removed',
 };
 
