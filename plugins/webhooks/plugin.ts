@@ -65,7 +65,7 @@ export default gatewayPlugin(
     provideSingleton(app.container, 'eventSubscriptions', () =>
       makeEventSubscriptions({
         ...{ storage, secrets, egress, plans, audit, mostPerKey },
-        grantLane: makeGrantLane(mostPerKey, log),
+        grantLane: makeGrantLane(mostPerKey, secrets, log),
         challenges: new Challenges(messages),
       }),
     );

@@ -14,7 +14,6 @@ import type {
   WantedSubscription,
 } from '../contract.ts';
 import { signingSecretContext } from '../subscriptions/secret.ts';
-import type { Webhook } from '../tables/webhook-rows.ts';
 import type { Challenges } from './challenges.ts';
 import { unsubscribeLane } from './ending.ts';
 import type { GrantInput } from './grant.ts';
@@ -26,7 +25,7 @@ export interface EventSubscriptionsParts {
   readonly storage: Pick<Storage, 'read' | 'submit'>;
   readonly grantLane: Lane<GrantInput, GrantOutput>;
   readonly challenges: Challenges;
-  readonly secrets: Pick<Secrets, 'seal' | 'open'>;
+  readonly secrets: Pick<Secrets, 'seal'>;
   readonly egress: Pick<Egress, 'refusal'>;
   readonly plans: Pick<Plans, 'plan'>;
   readonly audit: Pick<Audit, 'recording'>;
@@ -67,8 +66,7 @@ export function makeEventSubscriptions(parts: EventSubscriptionsParts): McpEvent
     const { type, accountId, url, secret, ttlMs } = wanted;
     const id = subscriptionId(keyId, wanted);
     const own = await storage.read.eventSubscriptions.ofKeys([keyId]);
-    const before = own.find((one) => one.id === id);
-    const isOneMore = before === undefined && own.length >= mostPerKey;
+    const isOneMore = own.length >= mostPerKey && !own.some((one) => one.id === id);
     const refused = await refusalOf(caller, wanted, isOneMore);
     if (refused !== null) return { refused };
     // The callback of a subscription has passed the challenge of its key.
@@ -81,7 +79,6 @@ export function makeEventSubscriptions(parts: EventSubscriptionsParts): McpEvent
       ...{ tenantId, keyId, id, type, url, ttlMs },
       accountIds: accountId === null ? idsOf(caller) : [accountId],
       sealedSecret: secrets.seal(secret, signingSecretContext(id)),
-      sameAs: before === undefined ? null : sealedSame(before, secret),
     };
     const changed = { tenantId, target: id };
     const output = await audit.recording(
@@ -101,12 +98,6 @@ export function makeEventSubscriptions(parts: EventSubscriptionsParts): McpEvent
         failingSince: health?.failingSince ?? null,
       },
     };
-  }
-
-  /** The sealed text of a subscription if it holds this secret. */
-  function sealedSame({ id, sealedSecret: sealed }: Webhook, secret: string): string | null {
-    const isSame = sealed !== null && secrets.open(sealed, signingSecretContext(id)) === secret;
-    return isSame ? sealed : null;
   }
 
   return {

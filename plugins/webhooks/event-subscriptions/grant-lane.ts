@@ -1,6 +1,8 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
+import type { Secrets } from '../../secrets/contract.ts';
 import { logPauses } from '../pause-lines.ts';
+import { signingSecretContext } from '../subscriptions/secret.ts';
 import type { Health } from '../tables/receiver-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
 import { type GrantInput, granted } from './grant.ts';
@@ -12,11 +14,15 @@ export type GrantOutput =
   | 'no_tenant';
 
 /**
- * Lane that grants subscriptions. The tenant's lock makes the limit of a key exact under concurrent calls. A pause of
- * the callback ends, as whoever refreshes wants deliveries. Repeatable.
+ * Lane that grants subscriptions. The tenant's lock makes the limit of a key exact under concurrent calls, and a secret
+ * that comes twice at once one change. A pause of the callback ends, as whoever refreshes wants deliveries. Repeatable.
  * @param mostPerKey `mcp.max_event_subscriptions`
  */
-export function makeGrantLane(mostPerKey: number, log: GatewayLog): Lane<GrantInput, GrantOutput> {
+export function makeGrantLane(
+  mostPerKey: number,
+  secrets: Pick<Secrets, 'open'>,
+  log: GatewayLog,
+): Lane<GrantInput, GrantOutput> {
   return {
     name: 'webhooks.grant',
     maxBatch: 32,
@@ -33,7 +39,8 @@ export function makeGrantLane(mostPerKey: number, log: GatewayLog): Lane<GrantIn
         const before = known.get(input.id) ?? null;
         const own = [...known.values()].filter(({ grant }) => grant?.keyId === input.keyId).length;
         if (before === null && own >= mostPerKey) return 'too_many';
-        const webhook = granted(before, input, now);
+        const open = (sealed: string) => secrets.open(sealed, signingSecretContext(input.id));
+        const webhook = granted(before, input, now, open);
         known.set(webhook.id, webhook);
         touched.set(webhook.id, webhook);
         return webhook;

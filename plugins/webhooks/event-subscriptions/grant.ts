@@ -17,18 +17,24 @@ export interface GrantInput {
   readonly accountIds: readonly string[] | null;
   readonly url: string;
   readonly sealedSecret: string;
-  /** The sealed text that holds the same secret already; null when there is none. */
-  readonly sameAs: string | null;
   /** Null for the longest. */
   readonly ttlMs: number | null;
 }
 
-/** The subscription after a grant: a new one, or the one before granted anew. Pure. */
-export function granted(before: Webhook | null, input: GrantInput, now: number): Webhook {
+/**
+ * The subscription after a grant: a new one, or the one before granted anew. Pure.
+ * @param open opens a sealed secret of the subscription; what it throws is thrown on
+ */
+export function granted(
+  before: Webhook | null,
+  input: GrantInput,
+  now: number,
+  open: (sealed: string) => string,
+): Webhook {
   const { tenantId, keyId, id, type, accountIds, url, sealedSecret, ttlMs } = input;
   const granted = Math.min(longestMs, Math.max(shortestMs, ttlMs ?? longestMs));
   const grant = { keyId, expiresAt: now + granted };
-  if (before !== null) return { ...withSecret(before, input, now), grant };
+  if (before !== null) return { ...withSecret(before, input, now, open), grant };
   return {
     id,
     tenantId,
@@ -48,10 +54,15 @@ export function granted(before: Webhook | null, input: GrantInput, now: number):
   };
 }
 
-function withSecret(before: Webhook, { sealedSecret, sameAs }: GrantInput, now: number): Webhook {
+function withSecret(
+  before: Webhook,
+  { sealedSecret }: GrantInput,
+  now: number,
+  open: (sealed: string) => string,
+): Webhook {
   const sealed = before.sealedSecret;
   // Sealing one secret twice gives two texts.
-  if (sealed === null || sealed === sameAs || sealed === sealedSecret) return before;
+  if (sealed === null || open(sealed) === open(sealedSecret)) return before;
   const previousSecret = { sealed, until: now + previousSecretMs };
   return { ...before, sealedSecret, secretCreatedAt: now, previousSecret };
 }

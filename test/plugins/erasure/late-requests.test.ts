@@ -46,9 +46,12 @@ for (const { name, create } of databases) {
     t.match(await begun, refused);
     const grant: GrantInput = {
       ...{ tenantId, keyId: 'key_1', id: 'sub_1', type: 'message.sent', accountIds: null },
-      ...{ url: `${url}/agent`, sealedSecret: 'sealed', sameAs: null, ttlMs: null },
+      ...{ url: `${url}/agent`, sealedSecret: 'sealed', ttlMs: null },
     };
-    t.equal(await storage.submit(makeGrantLane(5, log), grant), 'no_tenant');
+    t.equal(
+      await storage.submit(makeGrantLane(5, { open: (sealed) => sealed }, log), grant),
+      'no_tenant',
+    );
     const person = { channel: 'msgapp_web', phone: '+12025550123', networkId: null, name: 'Ada' };
     t.equal(await storage.submit(createContactLane, { tenantId, ...person }), null);
 

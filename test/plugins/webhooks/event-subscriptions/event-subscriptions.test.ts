@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import t from 'tap';
+import type { Caller } from '../../../../core/contracts/caller.ts';
+import { systemClock } from '../../../../core/contracts/clock.ts';
+import { newId } from '../../../../core/ids.ts';
+import type { EgressPost } from '../../../../plugins/egress/contract.ts';
+import { makeKeyring } from '../../../../plugins/secrets/keyring.ts';
+import { makeSecrets } from '../../../../plugins/secrets/sealing.ts';
+import type { WantedSubscription } from '../../../../plugins/webhooks/contract.ts';
+import { Challenges } from '../../../../plugins/webhooks/event-subscriptions/challenges.ts';
+import { ControlMessages } from '../../../../plugins/webhooks/event-subscriptions/control-messages.ts';
+import { makeEventSubscriptions } from '../../../../plugins/webhooks/event-subscriptions/event-subscriptions.ts';
+import { makeGrantLane } from '../../../../plugins/webhooks/event-subscriptions/grant-lane.ts';
+import {
+  signingSecretContext,
+  signingSecretsOf,
+} from '../../../../plugins/webhooks/subscriptions/secret.ts';
+import { log, migratedStorage, run } from '../../../fixtures/process.ts';
+import { databases } from '../../../harness/databases.ts';
+import { newSecret } from '../../../harness/event-callback.ts';
+import type { Teardown } from '../../../harness/processes.ts';
+
+const secrets = makeSecrets(makeKeyring(randomBytes(32).toString('base64'), null));
+const url = 'https://agent.example/hook';
+const plan = {
+  ...{ sends_cap: 1, new_contacts_cap: 1, accounts_cap: 1, ramp_days: 0 },
+  ...{ channels: true, webhooks: true },
+};
+
+/** Subscriptions of one process on a database; callbacks send challenges back. @param refusal checks their addresses */
+async function openSubscriptions(t: Teardown, databaseUrl: string, refusal: () => Promise<null>) {
+  const storage = await migratedStorage(t, databaseUrl);
+  const egress = {
+    refusal,
+    post: async (request: EgressPost) => {
+      return { answered: true, answer: { status: 200, text: request.body } } as const;
+    },
+  };
+  const subscriptions = makeEventSubscriptions({
+    ...{ storage, secrets, egress, mostPerKey: 10 },
+    grantLane: makeGrantLane(10, secrets, log),
+    challenges: new Challenges(new ControlMessages(egress, systemClock)),
+    plans: { plan: () => plan },
+    audit: { recording: (_entry, change) => change() },
+  });
+  const tenantId = newId('ten');
+  await run(storage, async (unit) => {
+    const rest = { name: 'T', mode: 'test', status: 'active', ramp: false, plan: 'p' } as const;
+    await unit.tenants.insert([{ ...rest, id: tenantId, disabled: [], createdAt: unit.now }]);
+  });
+  const caller: Caller = {
+    ...{ tenantId, keyId: newId('key'), mode: 'test', plan: 'p', status: 'active' },
+    ...{ disabled: new Set<string>(), scopes: null, accountIds: null, confirmSends: false },
+  };
+  return { storage, subscriptions, caller };
+}
+
+function wanted(secret: string): WantedSubscription {
+  return { type: 'message.received', accountId: null, url, secret, ttlMs: null };
+}
+
+for (const { name, create } of databases) {
+  t.test(`a secret that is replaced twice at once signs on, ${name}`, async (t) => {
+    const database = await create(t);
+    let arrived = 0;
+    let goOn: () => void = () => undefined;
+    let together = Promise.resolve();
+    // Behind its reads each call waits here for all others.
+    const refusal = async () => {
+      arrived -= 1;
+      if (arrived === 0) goOn();
+      await together;
+      return null;
+    };
+    const one = await openSubscriptions(t, database.url, refusal);
+    const other = await openSubscriptions(t, database.url, refusal);
+    const { caller } = one;
+    const { storage } = one;
+    const stored = async (id: string) => {
+      const [webhook] = await storage.read.webhooks.byIds([id]);
+      if (webhook === undefined) throw new Error('nothing is stored');
+      const open = (sealed: string) => secrets.open(sealed, signingSecretContext(id));
+      return signingSecretsOf(webhook, await storage.now(), open);
+    };
+    const subscribe = async (secret: string, times: number): Promise<string> => {
+      arrived = times;
+      together = new Promise((resolve) => {
+        goOn = resolve;
+      });
+      const answers = await Promise.all(
+        Array.from({ length: times }, (_, n) =>
+          (n % 2 === 0 ? one : other).subscriptions.subscribe(caller, wanted(secret), `req_${n}`),
+        ),
+      );
+      const [first] = answers;
+      if (first === undefined || 'refused' in first) throw new Error('it is refused');
+      return first.id;
+    };
+    const [before, after, last] = [newSecret(), newSecret(), newSecret()];
+    const id = await subscribe(before, 1);
+    await subscribe(after, 2);
+    t.same(await stored(id), { current: after, previous: before }, 'by two processes');
+    await subscribe(last, 6);
+    t.same(await stored(id), { current: last, previous: after }, 'by calls of one batch');
+    await subscribe(last, 1);
+    t.same(await stored(id), { current: last, previous: after }, 'a refresh changes nothing');
+  });
+}
