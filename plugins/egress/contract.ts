@@ -68,9 +68,10 @@ export type EgressOutcome<Answer> =
 export interface Egress {
   /**
    * Whether requests to this URL are allowed now: https, no credentials in it, every address of its host public
-   * unicast. Answers null, or a sentence that says what is wrong. A host that cannot be looked up is not allowed.
+   * unicast. Answers null, or the failure that a request would meet: `blocked` is not allowed, any other kind says that
+   * the host could not be looked up. Never rejects.
    */
-  refusal(url: string): Promise<string | null>;
+  refusal(url: string): Promise<EgressFailure | null>;
   /**
    * An address of a host, for a connection that somebody else makes: every one of the host must be allowed.
    * Never rejects.

@@ -7,6 +7,7 @@ import { takeAnswer } from './answer.ts';
 import type {
   ClosableEgress,
   EgressAnswer,
+  EgressFailure,
   EgressFile,
   EgressGet,
   EgressOutcome,
@@ -38,7 +39,7 @@ export class GuardedEgress implements ClosableEgress {
     this.#settings = settings;
   }
 
-  async refusal(url: string): Promise<string | null> {
+  async refusal(url: string): Promise<EgressFailure | null> {
     const { connectTimeoutMs, lookUp, rules } = this.#settings;
     try {
       const { host, isAddress } = readTarget(url, rules);
@@ -47,7 +48,7 @@ export class GuardedEgress implements ClosableEgress {
       await withTimeout(connectTimeoutMs, late, allowedAddresses(host, lookUp, rules));
       return null;
     } catch (error) {
-      return failureOf(error).message;
+      return failureOf(error);
     }
   }
 

@@ -52,8 +52,9 @@ export function makeEventSubscriptions(parts: EventSubscriptionsParts): McpEvent
       const isOwn = account?.tenantId === caller.tenantId && mayUse(caller, accountId);
       if (!isOwn) return { kind: 'account' };
     }
-    const message = await egress.refusal(url);
-    if (message !== null) return { kind: 'url', message };
+    const failure = await egress.refusal(url);
+    // A host that cannot be looked up fails the challenge, or where none is needed each delivery, which is tried again.
+    if (failure?.kind === 'blocked') return { kind: 'url', message: failure.message };
     return isOneMore ? tooMany : null;
   }
 

@@ -128,8 +128,8 @@ export class WebhookSubscriptions {
   }
 
   async #refuseUrl(url: string): Promise<void> {
-    const reason = await this.#parts.egress.refusal(url);
-    if (reason !== null) throw urlNotAllowed(reason);
+    const failure = await this.#parts.egress.refusal(url);
+    if (failure !== null) throw urlNotAllowed(failure.message);
   }
 
   /** Removed accounts of the tenant are accepted, so that what was read can be written back. */

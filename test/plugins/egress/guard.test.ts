@@ -123,7 +123,11 @@ t.test('every forbidden target is refused, and nothing connects', async (t) => {
   ].map((url) => url.replaceAll('PORT', String(four.port)));
   t.comment(`${urls.length} targets`);
   for (const url of urls) {
-    t.type(await egress.refusal(url), 'string', `${url} is refused before`);
+    t.match(
+      await egress.refusal(url),
+      { kind: 'blocked', message: String },
+      `${url} is refused before`,
+    );
     const posted = await egress.post({ url, ...sending });
     t.match(posted, { answered: false, failure: { kind: 'blocked' } }, `${url} gets no POST`);
     const got = await egress.get({ url, ...times });
@@ -248,9 +252,12 @@ t.test('refusals by name', async (t) => {
   });
   t.equal(await egress.refusal('https://public.test/hook?x=1#y'), null);
   t.equal(await egress.refusal('https://1.1.1.1:8443/'), null);
-  t.match(await egress.refusal('https://gone.test/'), /looked up/);
-  t.match(await egress.refusal('https://empty.test/'), /no address/);
-  t.match(await egress.refusal('https://slow.test/'), /in time/);
+  t.match(await egress.refusal('https://gone.test/'), { kind: 'connection', message: /looked up/ });
+  t.match(await egress.refusal('https://empty.test/'), {
+    kind: 'connection',
+    message: /no address/,
+  });
+  t.match(await egress.refusal('https://slow.test/'), { kind: 'timeout', message: /in time/ });
   const gone = await egress.post({ url: 'https://gone.test/', ...sending });
   t.match(gone, { failure: { kind: 'connection', message: 'The host could not be looked up.' } });
   const slow = await egress.post({ url: 'https://slow.test/', ...sending, connectTimeoutMs: 50 });

@@ -148,7 +148,7 @@ t.test('every address is checked, whichever family it is of', async (t) => {
   const egress = openEgress(t, { allowHttp: false, isAllowed: isPublicAddress }, lookUp);
   for (const host of ['mixed.test', 'mapped.test', 'here.test', 'localhost', 'a.localhost']) {
     const url = `https://${host}:${listener.port}/`;
-    t.match(await egress.refusal(url), /public internet/, host);
+    t.match(await egress.refusal(url), { kind: 'blocked', message: /public internet/ }, host);
     const sent = { url, headers: {}, body: '{}', timeoutMs: 1_000, connectTimeoutMs: 1_000 };
     t.match(await egress.post(sent), { failure: { kind: 'blocked' } }, host);
   }

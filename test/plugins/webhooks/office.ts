@@ -92,7 +92,8 @@ export async function openOffice(
 
 function makeEgress(posts: EgressPost[]): Egress {
   return {
-    refusal: async (url) => (url.includes('inside') ? insideRefusal : null),
+    refusal: async (url) =>
+      url.includes('inside') ? { kind: 'blocked', message: insideRefusal } : null,
     addressOf: () => Promise.reject(new Error('not asked')),
     async post(request) {
       posts.push(request);

@@ -3,10 +3,10 @@ import t from 'tap';
 import type { Caller } from '../../../../core/contracts/caller.ts';
 import { systemClock } from '../../../../core/contracts/clock.ts';
 import { newId } from '../../../../core/ids.ts';
-import type { EgressPost } from '../../../../plugins/egress/contract.ts';
+import type { EgressFailure, EgressPost } from '../../../../plugins/egress/contract.ts';
 import { makeKeyring } from '../../../../plugins/secrets/keyring.ts';
 import { makeSecrets } from '../../../../plugins/secrets/sealing.ts';
-import type { WantedSubscription } from '../../../../plugins/webhooks/contract.ts';
+import type { CallbackFault, WantedSubscription } from '../../../../plugins/webhooks/contract.ts';
 import { Challenges } from '../../../../plugins/webhooks/event-subscriptions/challenges.ts';
 import { ControlMessages } from '../../../../plugins/webhooks/event-subscriptions/control-messages.ts';
 import { makeEventSubscriptions } from '../../../../plugins/webhooks/event-subscriptions/event-subscriptions.ts';
@@ -16,7 +16,7 @@ import {
   signingSecretsOf,
 } from '../../../../plugins/webhooks/subscriptions/secret.ts';
 import { log, migratedStorage, run } from '../../../fixtures/process.ts';
-import { databases } from '../../../harness/databases.ts';
+import { databases, engines } from '../../../harness/databases.ts';
 import { newSecret } from '../../../harness/event-callback.ts';
 import type { Teardown } from '../../../harness/processes.ts';
 
@@ -27,12 +27,21 @@ const plan = {
   ...{ channels: true, webhooks: true },
 };
 
-/** Subscriptions of one process on a database; callbacks send challenges back. @param refusal checks their addresses */
-async function openSubscriptions(t: Teardown, databaseUrl: string, refusal: () => Promise<null>) {
+/** What the way out of one process does: callbacks send challenges back unless their host cannot be found. */
+interface WayOut {
+  refusal(): Promise<EgressFailure | null>;
+  failure?: EgressFailure;
+}
+
+/** Subscriptions of one process on a database. */
+async function openSubscriptions(t: Teardown, databaseUrl: string, way: WayOut) {
   const storage = await migratedStorage(t, databaseUrl);
+  const posted: EgressPost[] = [];
   const egress = {
-    refusal,
+    refusal: () => way.refusal(),
     post: async (request: EgressPost) => {
+      posted.push(request);
+      if (way.failure !== undefined) return { answered: false, failure: way.failure } as const;
       return { answered: true, answer: { status: 200, text: request.body } } as const;
     },
   };
@@ -52,7 +61,7 @@ async function openSubscriptions(t: Teardown, databaseUrl: string, refusal: () =
     ...{ tenantId, keyId: newId('key'), mode: 'test', plan: 'p', status: 'active' },
     ...{ disabled: new Set<string>(), scopes: null, accountIds: null, confirmSends: false },
   };
-  return { storage, subscriptions, caller };
+  return { storage, subscriptions, caller, posted };
 }
 
 function wanted(secret: string): WantedSubscription {
@@ -72,8 +81,8 @@ for (const { name, create } of databases) {
       await together;
       return null;
     };
-    const one = await openSubscriptions(t, database.url, refusal);
-    const other = await openSubscriptions(t, database.url, refusal);
+    const one = await openSubscriptions(t, database.url, { refusal });
+    const other = await openSubscriptions(t, database.url, { refusal });
     const { caller } = one;
     const { storage } = one;
     const stored = async (id: string) => {
@@ -104,5 +113,33 @@ for (const { name, create } of databases) {
     t.same(await stored(id), { current: last, previous: after }, 'by calls of one batch');
     await subscribe(last, 1);
     t.same(await stored(id), { current: last, previous: after }, 'a refresh changes nothing');
+  });
+}
+
+const unfound: readonly (readonly [EgressFailure, CallbackFault])[] = [
+  [{ kind: 'timeout', message: 'The host could not be looked up in time.' }, 'timeout'],
+  [{ kind: 'connection', message: 'The host could not be looked up.' }, 'connection_refused'],
+];
+for (const [failure, fault] of unfound) {
+  t.test(`a host that cannot be looked up: ${fault}`, async (t) => {
+    const { url: databaseUrl } = await engines.sqlite.create(t);
+    const way: WayOut = { refusal: async () => way.failure ?? null };
+    const { subscriptions, caller, posted } = await openSubscriptions(t, databaseUrl, way);
+    const subscribe = (more: object = {}) =>
+      subscriptions.subscribe(caller, { ...wanted(newSecret()), ...more }, 'req_1');
+    way.failure = failure;
+    const refused = await subscribe();
+    t.same(refused, { refused: { kind: 'callback', fault } }, 'is none that was challenged');
+    delete way.failure;
+    const first = await subscribe();
+    t.match(first, { id: /^wh_sub_/ });
+    const challenges = posted.length;
+    way.failure = failure;
+    t.match(await subscribe(), { id: 'id' in first ? first.id : '' }, 'a refresh goes on');
+    t.match(await subscribe({ type: 'message.sent' }), { id: /^wh_sub_/ }, 'so does another event');
+    t.equal(posted.length, challenges, 'which asks nobody');
+    const message = 'It is not on the public internet.';
+    way.failure = { kind: 'blocked', message };
+    t.same(await subscribe(), { refused: { kind: 'url', message } }, 'what is not allowed is not');
   });
 }
