@@ -3,11 +3,40 @@ import type { Caller } from '../../../core/contracts/caller.ts';
 import { type ErrorCode, GatewayError } from '../../../core/errors.ts';
 import { asGatewayError, refusalOf } from '../../../core/refusal.ts';
 import { eventMethods } from '../../../plugins/mcp/stateless/events/methods.ts';
+import type { WantedSubscription } from '../../../plugins/webhooks/contract.ts';
+import { newSecret } from '../../harness/event-callback.ts';
 
 const caller: Caller = {
   ...{ tenantId: 'ten_1', keyId: 'key_1', mode: 'test', plan: 'growth', status: 'active' },
   ...{ disabled: new Set<string>(), scopes: null, accountIds: null, confirmSends: false },
 };
+
+const delivery = { mode: 'webhook', url: 'https://agent.example/hook', secret: newSecret() };
+
+/** Calls of `events/subscribe`, with what they come to want. */
+function subscribing() {
+  const wanted: WantedSubscription[] = [];
+  const fail = async (): Promise<never> => {
+    throw new Error('not asked');
+  };
+  const health = { lastDeliveryAt: null, lastError: null, failingSince: null };
+  const parts = {
+    requestId: 'req',
+    pages: () => ({ read: fail }),
+    subscriptions: () => ({
+      subscribe: async (_caller: Caller, one: WantedSubscription) => {
+        wanted.push(one);
+        return { id: 'wh_sub_1', expiresAt: 1, health };
+      },
+      unsubscribe: fail,
+    }),
+    refuse: (error: unknown) => refusalOf(asGatewayError(error)),
+  };
+  const answer = eventMethods(parts, caller);
+  const subscribe = (params: object): Promise<object> =>
+    answer('events/subscribe', { name: 'message.received', ...params }) ?? Promise.resolve({});
+  return { subscribe, wanted };
+}
 
 t.test('what the gateway refuses is an error of the protocol', async (t) => {
   const table: readonly (readonly [ErrorCode, number])[] = [
@@ -38,4 +67,18 @@ t.test('what the gateway refuses is an error of the protocol', async (t) => {
       await t.rejects(answering, { code: number, data: { error_code: code } }, code);
     }
   }
+});
+
+t.test('another mode of delivery is not supported, whatever else it has', async (t) => {
+  const { subscribe, wanted } = subscribing();
+  for (const mode of ['poll', 'push']) {
+    const refused = { code: -32_014, data: { feature: 'delivery.mode', value: mode } };
+    await t.rejects(subscribe({ delivery: { mode } }), refused);
+    await t.rejects(subscribe({ delivery: { ...delivery, mode } }), refused);
+  }
+  const none = { code: -32_602, message: /mode/ };
+  await t.rejects(subscribe({ delivery: { ...delivery, mode: 1 } }), none);
+  await t.rejects(subscribe({ delivery: { url: delivery.url, secret: delivery.secret } }), none);
+  await t.rejects(subscribe({ delivery: null }), { code: -32_602, message: /delivery/ });
+  t.same(wanted, []);
 });

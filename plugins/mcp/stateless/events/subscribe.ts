@@ -1,7 +1,7 @@
 import type { Caller } from '../../../../core/contracts/caller.ts';
 import { timestamp } from '../../../../core/schemas.ts';
 import type { McpEventSubscriptions, SubscriptionRefusal } from '../../../webhooks/contract.ts';
-import type { Fields } from '../protocol.ts';
+import { type Fields, isFields } from '../protocol.ts';
 import { eventNamed, invalidParams, readSubscribe, readUnsubscribe } from './params.ts';
 import { EventsRefusal, eventCodes } from './protocol.ts';
 
@@ -15,14 +15,10 @@ export async function subscribe(
   params: Fields,
   requestId: string,
 ): Promise<object> {
+  refuseOtherMode(params);
   const { name, arguments: given, delivery, cursor, ttlMs = null } = readSubscribe(params);
   const type = eventNamed(name, caller.disabled);
-  const { mode, url, secret } = delivery;
-  if (mode !== 'webhook') {
-    const message = 'params/delivery/mode must be webhook; or use events/poll';
-    const data = { feature: 'delivery.mode', value: mode.slice(0, 60) };
-    throw new EventsRefusal(eventCodes.unsupported, message, data);
-  }
+  const { url, secret } = delivery;
   if (!isSecret(secret)) {
     throw invalidParams('params/delivery/secret must be whsec_ and 24 to 64 bytes in base64');
   }
@@ -58,6 +54,15 @@ export async function unsubscribe(
   const target = { type, accountId: given?.account_id ?? null, url: delivery.url };
   await subscriptions.unsubscribe(caller, target, requestId);
   return {};
+}
+
+/** Another mode comes without the fields of a webhook, so it is refused before they are missed. */
+function refuseOtherMode({ delivery }: Fields): void {
+  const mode = isFields(delivery) ? delivery.mode : undefined;
+  if (typeof mode !== 'string' || mode === 'webhook') return;
+  const message = 'params/delivery/mode must be webhook; or use events/poll';
+  const data = { feature: 'delivery.mode', value: mode.slice(0, 60) };
+  throw new EventsRefusal(eventCodes.unsupported, message, data);
 }
 
 function isSecret(secret: string): boolean {
