@@ -35,7 +35,7 @@ function subscribing() {
   const answer = eventMethods(parts, caller);
   const subscribe = (params: object): Promise<object> =>
     answer('events/subscribe', { name: 'message.received', ...params }) ?? Promise.resolve({});
-  return { subscribe, wanted };
+  return { subscribe, wanted, answer };
 }
 
 t.test('what the gateway refuses is an error of the protocol', async (t) => {
@@ -82,3 +82,19 @@ t.test('another mode of delivery is not supported, whatever else it has', async 
   await t.rejects(subscribe({ delivery: null }), { code: -32_602, message: /delivery/ });
   t.same(wanted, []);
 });
+
+t.test(
+  'a length of the grant is taken whatever it is; an age of polled events is not',
+  async (t) => {
+    const { subscribe, wanted, answer } = subscribing();
+    const lengths = [-1, 0, 1e300, null];
+    for (const ttlMs of lengths) t.match(await subscribe({ delivery, ttlMs }), { id: 'wh_sub_1' });
+    t.same(
+      wanted.map(({ ttlMs }) => ttlMs),
+      lengths,
+    );
+    await t.rejects(subscribe({ delivery, ttlMs: 'x' }), { code: -32_602, message: /ttlMs/ });
+    const polled = answer('events/poll', { name: 'message.received', maxAgeMs: -1 });
+    await t.rejects(polled ?? Promise.resolve({}), { code: -32_602, message: /maxAgeMs/ });
+  },
+);

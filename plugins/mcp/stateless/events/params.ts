@@ -25,7 +25,6 @@ const Named = {
   arguments: Type.Optional(EventArguments),
 };
 const Url = Type.String({ minLength: 1, maxLength: 2_000 });
-const Milliseconds = Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]);
 
 const SubscribeParams = Type.Object({
   ...Named,
@@ -35,14 +34,15 @@ const SubscribeParams = Type.Object({
     secret: Type.String({ maxLength: 200 }),
   }),
   cursor: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  ttlMs: Type.Optional(Milliseconds),
+  // Out of range it is clamped, and never refused.
+  ttlMs: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
 });
 const UnsubscribeParams = Type.Object({ ...Named, delivery: Type.Object({ url: Url }) });
 const PollParams = Type.Object({
   ...Named,
   cursor: Type.Optional(Type.Union([Type.String({ maxLength: 500 }), Type.Null()])),
   maxEvents: Type.Optional(Type.Integer({ minimum: 1 })),
-  maxAgeMs: Type.Optional(Milliseconds),
+  maxAgeMs: Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()])),
 });
 
 const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true });
