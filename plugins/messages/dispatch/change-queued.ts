@@ -8,7 +8,7 @@ import type { StoredMessage } from '../tables/message-rows.ts';
 /** How many messages one transaction changes: others wait for milliseconds. */
 export const changedAtOnce = 100;
 
-/** Decides about each message and writes what follows. Of an erased contact no event is raised. */
+/** Decides about each message and writes what follows. Of an erased or private contact no event is raised. */
 export async function changeQueued(
   unit: Unit,
   reporter: Pick<MessageReporter, 'report'>,
@@ -24,7 +24,7 @@ export async function changeQueued(
     const contact = contactOf.get(message.contactId);
     if (step === null) continue;
     changed.push(step.message);
-    if (contact === undefined) continue;
+    if (contact === undefined || contact.private) continue;
     for (const one of step.raised) {
       events.push(messageEvent(one.message, contact, one.status, unit.now));
     }

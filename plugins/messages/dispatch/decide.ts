@@ -36,8 +36,8 @@ export interface DispatchSnapshot {
 export type Dispatch =
   /** Hand it over, after its row, as changed here, is durable. */
   | { readonly go: StoredMessage }
-  /** The message ends here: what became of it, and whether its events are raised. */
-  | { readonly end: StatusChange; readonly silent: boolean };
+  /** The message ends here: what became of it. */
+  | { readonly end: StatusChange };
 
 /** Decides whether a queued message goes out now. Only undispatched ones obey flags and restriction. */
 export function decideDispatch(
@@ -60,7 +60,7 @@ export function decideDispatch(
   }
   const error = refusal(message, contact, snapshot);
   if (error === null) return go(message.attempts + 1);
-  return end(failed(message, error, snapshot.now), contact.private);
+  return end(failed(message, error, snapshot.now));
 }
 
 /** Whether it waited too long. */
@@ -85,6 +85,6 @@ function refusal(
   return null;
 }
 
-function end(change: StatusChange | null, silent = false): Dispatch | null {
-  return change === null ? null : { end: change, silent };
+function end(change: StatusChange | null): Dispatch | null {
+  return change === null ? null : { end: change };
 }

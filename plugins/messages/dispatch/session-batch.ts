@@ -61,8 +61,8 @@ export class SessionBatch {
     return this.find(accountId, this.#named.get(networkKey(accountId, networkId)));
   }
 
-  /** Enters what became of a message. */
-  enter({ message, raised }: StatusChange, contact: Contact, silent = false): void {
+  /** Enters what became of a message. With a private contact no event is raised. */
+  enter({ message, raised }: StatusChange, contact: Contact): void {
     const { id, accountId, networkId } = message;
     this.#messages.set(id, message);
     this.changed.set(id, message);
@@ -70,7 +70,7 @@ export class SessionBatch {
     if (networkId !== null) this.#named.set(networkKey(accountId, networkId), id);
     for (const one of raised) {
       this.reached.push(one.message);
-      if (silent) continue;
+      if (contact.private) continue;
       const event = messageEvent(one.message, contact, one.status, this.now);
       this.events.push({ ...event, first: this.#quiet.has(id) });
     }

@@ -49,7 +49,7 @@ export function enterStep(
     });
     if (dispatch === null) return null;
     if ('end' in dispatch) {
-      batch.enter(dispatch.end, contact, dispatch.silent);
+      batch.enter(dispatch.end, contact);
       return null;
     }
     batch.enter({ message: dispatch.go, raised: [] }, contact);

@@ -55,6 +55,19 @@ export class ContactMessageTable {
       .pluck('id');
   }
 
+  /** Which of these messages are with private contacts; erased ones count as such. */
+  async ofPrivate(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    if (ids.length === 0) return new Set();
+    return new Set(
+      await this.db
+        .knex('messages as m')
+        .join('contacts as c', 'c.id', 'm.contact_id')
+        .whereIn('m.id', [...new Set(ids)])
+        .where('c.private', 1)
+        .pluck('m.id'),
+    );
+  }
+
   /**
    * When the latest live messages with these contacts within a window were accepted: at most `limit` each way and
    * contact.

@@ -29,12 +29,14 @@ interface VerdictBasis {
   /** Whether the tenant may use webhooks. */
   readonly allowed: boolean;
   readonly hasEvent: boolean;
+  /** Whether it is about a message with a private contact: its event is deleted soon. */
+  readonly isPrivate: boolean;
 }
 
 /**
  * Lane that ends waiting deliveries which do not go out. Switched off, paused or not allowed, they are suppressed;
- * without their event they have failed. Deliveries of a deleted subscription are deleted, those of a subscription with
- * a new URL are assigned to its receiver. The verdict is taken anew: what may go out again stays.
+ * without their event they have failed. Deliveries of a deleted subscription or about a private contact are deleted,
+ * those of a subscription with a new URL are assigned to its receiver. The verdict is taken anew: what may go out again stays.
  * @param due called after the commit with the receivers that deliveries were assigned to
  */
 export function makeEndLane(plans: Plans, due: Due): Lane<EndInput, Ended> {
@@ -76,6 +78,7 @@ async function judgeAll(unit: Unit, plans: Plans, inputs: readonly EndInput[]) {
   const receivers = await unit.receivers.find(found.map((webhook) => webhook.receiverId));
   const healths = new Map(receivers.map(({ id, health }) => [id, health]));
   const events = await unit.events.present(waiting.map((row) => row.eventId));
+  const hidden = await unit.contactMessages.ofPrivate(waiting.map((row) => row.subject));
   return waiting.map((delivery) => {
     const webhook = webhooks.get(delivery.webhookId);
     const verdict = verdictOn(delivery, {
@@ -83,14 +86,15 @@ async function judgeAll(unit: Unit, plans: Plans, inputs: readonly EndInput[]) {
       health: webhook === undefined ? undefined : healths.get(webhook.receiverId),
       allowed: hasWebhooks(tenants.get(delivery.tenantId), plans),
       hasEvent: events.has(delivery.eventId),
+      isPrivate: hidden.has(delivery.subject),
     });
     return { delivery, webhook, verdict };
   });
 }
 
 function verdictOn(delivery: Delivery, basis: VerdictBasis): Verdict {
-  const { webhook, health, allowed, hasEvent } = basis;
-  if (webhook === undefined) return 'delete';
+  const { webhook, health, allowed, hasEvent, isPrivate } = basis;
+  if (webhook === undefined || isPrivate) return 'delete';
   if (webhook.receiverId !== delivery.receiverId) return 'reassign';
   if (!goesOut(webhook, health, allowed)) return 'suppress';
   return hasEvent ? 'keep' : 'fail';

@@ -70,7 +70,7 @@ export type AttemptedDelivery = Pick<
   | 'log'
 >;
 
-/** A delivery with its event; null when the event is deleted. */
+/** A delivery with its event; null when the event is deleted, or soon is with the messages of its contact. */
 export interface DueWithBody {
   readonly delivery: DueDelivery;
   readonly event: EventBody | null;

@@ -18,6 +18,7 @@ interface DueWithBodyColumns extends DueColumns {
   readonly payload: string | null;
   readonly raised_at: number | null;
   readonly trace: string | null;
+  readonly is_forgotten: number;
 }
 
 /** Query for the due deliveries of one receiver. */
@@ -32,6 +33,15 @@ export interface DueRequest {
 
 /** Maximum receivers of one statement. */
 const receiversAtOnce = 100;
+
+/**
+ * Whether the event is about a message whose contact is forgotten. Erasures are rare and in one short table: without one
+ * no message is read.
+ */
+const isForgotten = `case when exists (select 1 from erasures) then exists (
+  select 1 from messages m join contacts c on c.id = m.contact_id
+  where m.id = due.subject and c.private = 1
+) else 0 end`;
 
 /** The columns of `DueColumns`. */
 const dueColumns = 'id, webhook_id, receiver_id, event_id, event_type, subject, attempts, due_at';
@@ -49,7 +59,7 @@ export async function dueDeliveries(
     const all = selects.map(({ sql }) => `select * from (${sql}) as due`).join(' union all ');
     const due = selects.length === 1 ? selects[0]?.sql : all;
     const rows = await db.rows<DueWithBodyColumns>(
-      `select due.*, e.payload, e.created_at as raised_at, e.trace
+      `select due.*, e.payload, e.created_at as raised_at, e.trace, ${isForgotten} as is_forgotten
        from (${due}) as due
        left join events as e on e.id = due.event_id`,
       selects.flatMap(({ bindings }) => bindings),
@@ -82,8 +92,8 @@ function dueOf(now: number) {
 
 function dueWithBody(row: DueWithBodyColumns): DueWithBody {
   const { payload, raised_at: createdAt, trace } = row;
-  const event = payload === null || createdAt === null ? null : { payload, createdAt, trace };
-  return { delivery: dueDelivery(row), event };
+  const isGone = payload === null || createdAt === null || row.is_forgotten === 1;
+  return { delivery: dueDelivery(row), event: isGone ? null : { payload, createdAt, trace } };
 }
 
 function dueDelivery(row: DueColumns): DueDelivery {

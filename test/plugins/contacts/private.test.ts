@@ -10,12 +10,14 @@ import { scale, scaled } from '../../harness/scale.ts';
 import { until } from '../../harness/story.ts';
 import {
   acceptedId,
+  FakeSession,
   forgetContact,
   forgetSome,
   makeTenant,
   openStage,
   type Stage,
 } from '../messages/stage.ts';
+import { addWebhook, Internet, openEngine, raise } from '../webhooks/engine-world.ts';
 
 const messages = { forgetContact, forgetSome };
 const running = new AbortController().signal;
@@ -98,6 +100,60 @@ for (const engine of databases) {
         t.equal((await left().whereNot('status', 'failed')).length, 0);
         t.same(await read('events').where({ tenant_id: tenantId }), []);
       });
+    },
+  );
+
+  t.test(
+    `nothing tells of a contact whose messages are being deleted, ${engine.name}`,
+    async (t) => {
+      const database = await engine.create(t);
+      const stage = await openStage(t, database.url);
+      const { storage } = stage;
+      const { read, write } = storage.connections;
+      const { tenantId, id, many } = await makeContact(stage);
+      await storeMany(storage, { ...many, count: 1_000 });
+      const session = new FakeSession(tenantId, many.accountId, stage.broker.processId);
+      const underWay = async () => {
+        const sent = acceptedId(await stage.send({ tenantId }));
+        await stage.dispatch(session, sent);
+        return sent;
+      };
+      const [answered, lost] = [await underWay(), await underWay()];
+      const [shown] = await read('messages').where({ status: 'read' }).orderBy('id', 'desc');
+      await write('messages').where({ id: shown.id }).update({ status: 'sent', read_at: null });
+
+      const internet = new Internet();
+      const engineProcess = await openEngine(t, database.url, internet, {
+        settings: { retryDelaysMs: [3_000] },
+      });
+      const webhook = await addWebhook(engineProcess, tenantId, { retriesEnabled: true });
+      internet.on(webhook.url, () => 500);
+      const waiting = () => read('deliveries').where({ state: 'waiting', attempts: 1 });
+      await raise(engineProcess, tenantId, [{ subject: shown.id }]);
+      await until('a retry that waits', async () =>
+        (await waiting()).length === 1 ? true : undefined,
+      );
+
+      const flag = { tenantId, id, changes: { private: true } };
+      t.match(await storage.submit(makeContactChangeLane(messages), flag), { private: true });
+      const left = await read('messages').where({ contact_id: id }).pluck('id');
+      t.equal(left.length, 903);
+      t.ok([answered, lost, shown.id].every((one) => left.includes(one)));
+      const before = (await read('events').pluck('id')).sort();
+      const at = Date.now();
+      const receipt = { type: 'receipt', status: 'read', error: null, at } as const;
+      await stage.lanes.receipts(session, [{ ...receipt, reference: shown.id, networkId: null }]);
+      await stage.settle(session, { kind: 'sent', id: answered, networkId: 'net-1', at });
+      await stage.run((unit) => stage.part.abandon(unit, many.accountId, 'logged_out'));
+      const states = await read('messages')
+        .whereIn('id', [shown.id, answered, lost])
+        .pluck('status');
+      t.same(states.sort(), ['failed', 'read', 'sent']);
+      t.same((await read('events').pluck('id')).sort(), before, 'no event');
+      await until('the retry to end', async () =>
+        (await read('deliveries')).length === 0 ? true : undefined,
+      );
+      t.equal(internet.seen.length, 1, 'nor a further attempt');
     },
   );
 
