@@ -7,6 +7,7 @@ import type {
   SignalKeyStore,
 } from 'baileys';
 import type { CredentialStore } from '../../core/contracts/driver.ts';
+import { blockName } from './block-flag.ts';
 import { CredentialWrites } from './credential-writes.ts';
 import type { Library } from './library.ts';
 import { oneTimeKey } from './one-time-key.ts';
@@ -39,6 +40,8 @@ export class AccountKeys implements SignalKeyStore {
   readonly login: AuthenticationCreds;
   readonly imports: Imports;
   readonly writes: CredentialWrites;
+  /** The network had blocked the account, and the end of that is not reported; see `BlockFlag`. */
+  readonly wasBlocked: boolean;
   /** Called for each number with a new hidden id: digits of the number, digits of the id. */
   onPair: (number: string, hidden: string) => void = () => undefined;
   readonly #library: Library;
@@ -48,14 +51,15 @@ export class AccountKeys implements SignalKeyStore {
     library: Library,
     writes: CredentialWrites,
     login: AuthenticationCreds,
-    imports: Imports,
-    restricted: boolean,
+    { imports, restricted }: Pick<StoredLink, 'imports' | 'restricted'>,
+    wasBlocked: boolean,
   ) {
     this.#library = library;
     this.writes = writes;
     this.login = login;
     this.imports = imports;
     this.#restricted = restricted;
+    this.wasBlocked = wasBlocked;
   }
 
   /** New keys for a new link; whatever was stored is deleted. */
@@ -66,17 +70,18 @@ export class AccountKeys implements SignalKeyStore {
   ): Promise<AccountKeys> {
     await store.clear();
     const writes = new CredentialWrites(store);
-    return new AccountKeys(library, writes, library.initAuthCreds(), imports, false);
+    const login = library.initAuthCreds();
+    return new AccountKeys(library, writes, login, { imports, restricted: false }, false);
   }
 
   /** The keys of a link that was completed; null when there is none. */
   static async stored(library: Library, store: CredentialStore): Promise<AccountKeys | null> {
-    const text = (await store.get([linkName]))[linkName];
+    const { [linkName]: text, [blockName]: block } = await store.get([linkName, blockName]);
     if (text === undefined) return null;
     // Written by `save`, and nobody else writes to this store.
     const link = JSON.parse(text, library.BufferJSON.reviver) as StoredLink;
     const writes = new CredentialWrites(store);
-    return new AccountKeys(library, writes, link.login, link.imports, link.restricted);
+    return new AccountKeys(library, writes, link.login, link, block !== undefined);
   }
 
   /** The network has said that new contacts cannot be written to; kept, so that its end is noticed after a restart too. */

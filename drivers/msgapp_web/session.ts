@@ -11,6 +11,7 @@ import {
 } from '../../core/contracts/driver.ts';
 import { notConnected } from '../../core/contracts/driver-error.ts';
 import { ConnectAttempt } from './attempt.ts';
+import { BlockFlag } from './block-flag.ts';
 import type { LastEnding } from './close-codes.ts';
 import type { FrameWork } from './connection.ts';
 import { endingEventOf } from './ending-event.ts';
@@ -28,6 +29,7 @@ export class MsgappWebSession implements Session {
   readonly #account: DriverAccount;
   readonly #port: Port;
   readonly #frames: FrameWork;
+  readonly #block: BlockFlag;
   /** What is under way or live. */
   #attempt: ConnectAttempt | null = null;
   /** Counts the calls that begin something: an older one that is still preparing gives up. */
@@ -41,6 +43,7 @@ export class MsgappWebSession implements Session {
     this.#account = account;
     this.#port = port;
     this.#frames = frames;
+    this.#block = new BlockFlag(port.credentials);
   }
 
   async link(request: LinkRequest): Promise<void> {
@@ -89,6 +92,7 @@ export class MsgappWebSession implements Session {
 
   close(): void {
     this.#closed = true;
+    this.#block.close();
     this.#cut();
   }
 
@@ -138,6 +142,7 @@ export class MsgappWebSession implements Session {
   #connect({ library, keys, method }: Prepared, look: boolean): ConnectAttempt {
     const phone = this.#account.identifier;
     let quiet = look;
+    this.#block.found(keys.wasBlocked);
     const attempt: ConnectAttempt = new ConnectAttempt({
       library,
       keys,
@@ -148,13 +153,15 @@ export class MsgappWebSession implements Session {
       port: this.#port,
       emit: (event) => this.#port.emit(event),
       opened: async () => {
-        const lifted = quiet;
         quiet = false;
+        const lifted = this.#block.isSet;
         // Emitted together: while the database is away a later end queues behind them.
-        await Promise.all([
+        const reported = Promise.all([
           lifted ? this.#port.emit({ type: 'state', state: 'unrestricted' }) : null,
           this.#port.emit({ type: 'state', state: 'connected' }),
         ]);
+        if (lifted) this.#block.unsetOnce(reported);
+        await reported;
       },
       ended: (ending) => {
         if (this.#attempt !== attempt) return;
@@ -167,9 +174,17 @@ export class MsgappWebSession implements Session {
 
   async #ended(ending: LastEnding, quiet: boolean): Promise<void> {
     if (ending.type === 'refused') await this.#port.credentials.clear().catch(() => undefined);
+    if (ending.type === 'restricted' && !(await this.#keepBlocked())) return;
     const unchanged = quiet && (ending.type === 'lost' || ending.type === 'restricted');
     if (unchanged || ending.type === 'restricted') this.#lookLater();
     if (!unchanged) await this.#tell(endingEventOf(ending));
+  }
+
+  /** Stores that the account is blocked. False: something else has begun meanwhile, and says how it goes on. */
+  async #keepBlocked(): Promise<boolean> {
+    const turn = this.#turn;
+    await this.#block.set().catch(() => undefined);
+    return !this.#closed && turn === this.#turn;
   }
 
   /** The network does not say when a restriction of the whole account ends: only a login shows it. */

@@ -6,8 +6,10 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { DriverError, type MediaFile } from '../../../core/contracts/driver.ts';
+import { parseProxyUrl } from '../../../core/proxy-url.ts';
 import { Bench, type Opened } from '../../../testing/contract/driver/bench.ts';
 import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
+import { startHttpProxy } from '../../harness/proxy-servers.ts';
 import { phoneNumber, until } from '../../harness/story.ts';
 import { FakeNetwork } from '../../networks/msgapp_web/network.ts';
 import { hastyDriver, runNetwork } from './running-network.ts';
@@ -373,6 +375,79 @@ t.test('the end of a restriction is noticed after a restart', async () => {
   await network.lockNewContacts(before.phone, null);
   await away.session.resume();
   await away.port.state('unrestricted');
+});
+
+for (const way of ['a restart', 'a change of the proxy'] as const) {
+  t.test(`the end of a block is noticed after ${way}`, async (t) => {
+    const before = await linked();
+    await network.block(before.phone, true);
+    await before.port.state('restricted');
+    const away = await bench.reopened(before);
+    const proxy = way === 'a restart' ? null : await startHttpProxy(t);
+    away.port.proxy = proxy && parseProxyUrl(proxy.url);
+    await network.block(before.phone, false);
+    await away.session.resume();
+    await away.port.state('unrestricted');
+    await away.port.state('connected');
+    t.equal(proxy?.opened.length ?? 1, 1);
+    await until(
+      'the block to be forgotten',
+      async () =>
+        [...away.port.credentials.values.keys()].every((name) => name !== 'block') || undefined,
+    );
+    // Nothing is lifted twice: a lock on new contacts may have come meanwhile.
+    const later = await bench.resumed(away);
+    await later.session.send(textTo(ada, `msg_after_${way.length}`), patient());
+    t.notMatch(later.port.events, [{ state: 'unrestricted' }]);
+    t.match(later.port.events, [{ state: 'connected' }]);
+  });
+}
+
+t.test('a block that could not be stored is reported once it is', async (t) => {
+  const { phone, port } = await linked();
+  const { credentials } = port;
+  const write = credentials.set.bind(credentials);
+  let failed = 0;
+  credentials.set = async (values) => {
+    if (failed === 2 || !('block' in values)) return await write(values);
+    failed += 1;
+    t.notMatch(port.events.at(-1), { state: 'restricted' });
+    throw new Error('the database is away');
+  };
+  await network.block(phone, true);
+  await port.state('restricted');
+  t.equal(failed, 2);
+  t.ok(credentials.values.has('block'));
+});
+
+t.test('a session that is closed before a block is stored reports nothing', async (t) => {
+  const before = await linked();
+  before.port.credentials.fenced = true;
+  await network.block(before.phone, true);
+  await bench.quiet();
+  const away = await bench.reopened(before);
+  await network.block(before.phone, false);
+  await away.session.resume();
+  await away.port.state('connected');
+  t.notMatch(before.port.events.at(-1), { state: 'restricted' });
+  t.match(away.port.events, [{ state: 'connected' }]);
+});
+
+t.test('a connection that blocks again while its end waits stays blocked', async (t) => {
+  const { phone, port } = await linked();
+  await network.block(phone, true);
+  await port.state('restricted');
+  const database = new EventEmitter();
+  port.onEmit = async (event) => {
+    if (event.type === 'state' && event.state === 'unrestricted') await once(database, 'back');
+  };
+  await network.block(phone, false);
+  await port.state('unrestricted');
+  await network.block(phone, true);
+  await port.state('restricted');
+  database.emit('back');
+  await bench.quiet();
+  t.ok(port.credentials.values.has('block'));
 });
 
 t.test('after a full restriction the connection is one like any other', async (t) => {
