@@ -125,12 +125,23 @@ export class FencedCredentials implements CredentialStore {
     if (!isValid) throw new Error('the credentials were not written: the session lost its lease');
   }
 
+  /** The first names stay: a driver begins with the link itself. One that grows keeps its position, and the latest go. */
   #keep(name: string, value: string | null): void {
+    const former = this.#kept.get(name);
+    if (value === null) this.#drop(name);
+    if (value === null || (former === undefined && value.length > this.#room)) return;
+    this.#kept.set(name, value);
+    this.#room += (former?.length ?? 0) - value.length;
+    if (this.#room >= 0) return;
+    for (const other of [...this.#kept.keys()].reverse()) {
+      if (this.#room >= 0) return;
+      if (other !== name) this.#drop(other);
+    }
+  }
+
+  #drop(name: string): void {
     this.#room += this.#kept.get(name)?.length ?? 0;
     this.#kept.delete(name);
-    if (value === null || value.length > this.#room) return;
-    this.#room -= value.length;
-    this.#kept.set(name, value);
   }
 
   #context(name: string): string {

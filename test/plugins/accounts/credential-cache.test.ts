@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import { CredentialCache } from '../../../plugins/accounts/session/credential-cache.ts';
-import { FencedCredentials } from '../../../plugins/accounts/session/credentials.ts';
+import { FencedCredentials, type Phase } from '../../../plugins/accounts/session/credentials.ts';
 import { databases } from '../../harness/databases.ts';
 import { World } from './world.ts';
 
@@ -72,6 +72,48 @@ for (const { name, create } of databases) {
       await t.rejects(credentials.set({ token: '3' }), /lost its lease/);
       t.same(await credentials.get(['token']), { token: '2' }, 'not what was not written');
     }
+  });
+}
+
+for (const { name, create } of databases) {
+  t.test(`a session that leaves reads its link, however it grew: ${name}`, async (t) => {
+    const world = await World.open(t, (await create(t)).url);
+    const process = await world.start({ leaseMs: 60_000 });
+    await world.connected(process, '+15553000009');
+    const { fence } = process.listener.session ?? {};
+    if (fence === undefined) throw new Error('there is no session');
+    let phase: Phase = 'open';
+    const credentials = new FencedCredentials({
+      storage: world.storage,
+      sealer: { seal: (plain) => plain, open: (sealed) => sealed },
+      fence,
+      cache: new CredentialCache(0).part(),
+      counted: () => undefined,
+      phase: () => phase,
+    });
+    await credentials.set({ link: 'a'.repeat(1_000), second: 'b'.repeat(100) });
+    const keys = Array.from({ length: 200 }, (_, n) => [`key:${n}`, 'k'.repeat(150)] as const);
+    await credentials.set(Object.fromEntries(keys));
+    const link = 'a'.repeat(1_500);
+    await credentials.set({ link });
+    phase = 'leaving';
+    const names = ['link', 'second', ...keys.map(([key]) => key)];
+    const kept = await credentials.get(names);
+    t.equal(kept.link, link);
+    t.ok(kept.second && kept['key:0'], 'the first names stay');
+    const size = Object.values(kept).reduce((sum, { length }) => sum + length, 0);
+    t.ok(size <= 16_384 && size > 16_384 - 150, 'and the room is used');
+    t.same(Object.keys(kept), names.slice(0, Object.keys(kept).length), 'the latest went');
+
+    phase = 'open';
+    const whole = 'a'.repeat(20_000);
+    await credentials.set({ link: whole });
+    phase = 'leaving';
+    t.same(await credentials.get(names), { link: whole }, 'also when it fills more than the room');
+    phase = 'open';
+    await credentials.set({ link, second: 'back' });
+    phase = 'leaving';
+    t.same(await credentials.get(names), { link, second: 'back' }, 'there is room again');
   });
 }
 
