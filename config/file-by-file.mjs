@@ -36,7 +36,7 @@ export async function compileProgram(folder) {
   });
 }
 
-/** Compiles the console's modules for browsers, without comments. */
+/** Compiles the console's modules for browsers, without comments and blanks. */
 export async function compileConsole(folder) {
   const { outputFiles } = await build({
     ...common(folder),
@@ -44,6 +44,7 @@ export async function compileConsole(folder) {
     write: false,
     platform: 'browser',
     target: 'es2022',
+    minifyWhitespace: true,
     jsx: 'automatic',
     jsxImportSource: 'preact',
     // Else each element has a comment for bundlers.

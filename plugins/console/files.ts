@@ -64,7 +64,7 @@ function reached(all: ReadonlyMap<string, string>): Map<string, string> {
     if (text === undefined || found.has(name)) continue;
     // No text of the console spans lines: the indentation means nothing.
     found.set(name, text.replaceAll(/^ +/gm, ''));
-    for (const [, path = ''] of text.matchAll(/\bfrom ['"](\.[^'"]+)['"]/g)) {
+    for (const [, path = ''] of text.matchAll(/\bfrom ?['"](\.[^'"]+)['"]/g)) {
       names.push(posix.join(posix.dirname(name), path));
     }
   }
