@@ -8,24 +8,22 @@ import type { Account } from './session.ts';
 import { texts } from './texts.ts';
 import { Button, Confirm, Empty, Page, Shown } from './ui.tsx';
 
-/** While a number connects no event tells of it. */
-const connectingMs = 3_000;
+/** No event tells of a network that is away. */
+const everyMs = 10_000;
 
 /** Trouble first: what the eye should meet. */
 const order = { restricted: 0, disconnected: 1, connecting: 2, connected: 3 } as const;
 
 /** Every connected number: how it is, why, and what to do. */
 export function Accounts({ session, live }: PageProps) {
-  const [isConnecting, setConnecting] = useState(false);
   const [removed, setRemoved] = useState<Account | null>(null);
   const loaded = useLoaded(
     async () => {
       const { accounts } = await session.client.call('list_accounts');
-      setConnecting(accounts.some(({ status }) => status === 'connecting'));
       return accounts.toSorted((one, other) => order[one.status] - order[other.status]);
     },
     [session],
-    isConnecting ? connectingMs : null,
+    everyMs,
   );
   useEvents(live, (event) => {
     const changes = event === null || /^account\.|^message\.(sent|failed)$/.test(event.type);

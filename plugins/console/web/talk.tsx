@@ -8,15 +8,17 @@ import { ContactDetails } from './contact-details.tsx';
 import { type Live, useEvents } from './live.ts';
 import { useLoaded } from './loaded.ts';
 import { address } from './router.ts';
-import type { Account, Contact, Message, Session } from './session.ts';
+import type { Contact, Message, Session } from './session.ts';
 import { channelName, nameOf, texts } from './texts.ts';
 import { dayOf } from './times.ts';
 import { Button, Empty, Name, Shown } from './ui.tsx';
 
 const pageSize = 40;
 
+/** No event tells of a network that is away. */
+const accountsMs = 10_000;
+
 interface Thread {
-  readonly account: Account | null;
   readonly contact: Contact;
   /** Oldest first. */
   readonly messages: readonly Message[];
@@ -36,26 +38,43 @@ export function Talk(props: {
   const { session, live, accountId, contactId, onContact, onErased } = props;
   /** How many messages are read. No input of the page: a draft stays while more of them are read. */
   const size = useRef(pageSize);
-  const loaded = useLoaded(
+  const thread = useLoaded(
     () => read(session, accountId, contactId, size.current),
     [session, accountId, contactId],
   );
+  const accounts = useLoaded(
+    async () => (await session.client.call('list_accounts')).accounts,
+    [session],
+    accountsMs,
+  );
   const readEarlier = () => {
     size.current += pageSize;
-    loaded.reload();
+    thread.reload();
   };
   useEvents(live, (event) => {
-    const contact = loaded.value?.contact ?? null;
-    const concerns =
-      event === null ||
-      event.type.startsWith('account.') ||
-      concernsContact(event, accountId, contactId, contact);
-    if (concerns) loaded.noteChange();
+    const isOfAccounts = event === null || event.type.startsWith('account.');
+    if (isOfAccounts) accounts.noteChange();
+    const contact = thread.value?.contact ?? null;
+    if (isOfAccounts || concernsContact(event, accountId, contactId, contact)) thread.noteChange();
   });
-  const presentId = loaded.value?.contact.id ?? null;
+  const presentId = thread.value?.contact.id ?? null;
   useEffect(() => onContact(presentId), [presentId, onContact]);
+  const shown = {
+    value:
+      thread.value === null || accounts.value === null
+        ? null
+        : {
+            ...thread.value,
+            account: accounts.value.find(({ id }) => id === accountId) ?? null,
+          },
+    error: thread.error ?? accounts.error,
+    reload: () => {
+      thread.reload();
+      accounts.reload();
+    },
+  };
   return (
-    <Shown loaded={loaded}>
+    <Shown loaded={shown}>
       {({ account, contact, messages, hasMore }) => (
         <section class="talk">
           <header class="talk-title">
@@ -74,7 +93,7 @@ export function Talk(props: {
             <ContactDetails
               session={session}
               contact={contact}
-              onChange={loaded.reload}
+              onChange={thread.reload}
               onErased={onErased}
             />
           </header>
@@ -90,7 +109,7 @@ export function Talk(props: {
             accountId={accountId}
             contact={contact}
             account={account}
-            onSent={loaded.reload}
+            onSent={thread.reload}
           />
           {session.isTest && account !== null && (
             <AsContact session={session} account={account} contact={contact} />
@@ -157,10 +176,7 @@ async function read(
   contactId: string,
   size: number,
 ): Promise<Thread> {
-  const [{ accounts }, contact] = await Promise.all([
-    client.call('list_accounts'),
-    client.call('get_contact', { path: { id: contactId } }),
-  ]);
+  const contact = await client.call('get_contact', { path: { id: contactId } });
   const messages: Message[] = [];
   let before: string | null = null;
   do {
@@ -173,6 +189,5 @@ async function read(
     messages.push(...page.messages);
     before = page.next_cursor;
   } while (before !== null && messages.length < size);
-  const account = accounts.find(({ id }) => id === accountId) ?? null;
-  return { account, contact, messages: messages.reverse(), hasMore: before !== null };
+  return { contact, messages: messages.reverse(), hasMore: before !== null };
 }
