@@ -10,7 +10,7 @@ export const beatLane: Lane<Omit<ClusterProcess, 'seenAt'>, null> = {
   locks: () => [],
   run: async (unit, inputs) => {
     await unit.processes.beat(inputs.map((input) => ({ ...input, seenAt: unit.now })));
-    await unit.processes.removeUnseenSince(unit.now - forgottenAfterMs);
+    await unit.processes.settle(unit.now - forgottenAfterMs, unit.now);
     return inputs.map(() => null);
   },
 };

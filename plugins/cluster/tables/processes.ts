@@ -52,13 +52,21 @@ export class ProcessTable {
   }
 
   /**
-   * Deletes processes whose last heartbeat is before a moment. They are read without a lock: a delete by search would
-   * wait for the row of every process that is just beating.
+   * Deletes processes whose last heartbeat is before `since`, and dates back to `now` those ahead of it: the clock was set
+   * back, and a living one soon beats again. They are read without a lock: a search with one would wait for the row of
+   * every process that is just beating.
    */
-  async removeUnseenSince(moment: number): Promise<void> {
-    const ids: string[] = await this.db.knex('processes').where('seen_at', '<', moment).pluck('id');
+  async settle(since: number, now: number): Promise<void> {
+    const ahead = now + deadAfterMs;
+    const ids: string[] = await this.db
+      .knex('processes')
+      .where('seen_at', '<', since)
+      .orWhere('seen_at', '>', ahead)
+      .pluck('id');
     if (ids.length === 0) return;
-    await this.db.knex('processes').whereIn('id', ids).where('seen_at', '<', moment).delete();
+    const found = () => this.db.knex('processes').whereIn('id', ids);
+    await found().where('seen_at', '<', since).delete();
+    await found().where('seen_at', '>', ahead).update({ seen_at: now });
   }
 }
 

@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { systemClock } from '../../../../core/contracts/clock.ts';
 import type { Lane } from '../../../../core/contracts/storage.ts';
+import { deadAfterMs } from '../../../../core/heartbeat.ts';
+import { beatLane } from '../../../../plugins/cluster/lanes.ts';
 import type { MessageWithContact } from '../../../../plugins/messages/tables/message-rows.ts';
 import { pruneWaits } from '../../../../plugins/messages/upkeep.ts';
 import { noHandover } from '../../../../plugins/messages/wait/handover.ts';
@@ -391,6 +393,32 @@ for (const engine of databases) {
       t.same(await rows(tenantId), [1, 2], 'what is over is deleted');
       await stage.storage.submit(pruneWaits, { before: now + 60_000, limit: 1 });
       t.equal((await rows(tenantId)).length, 1, 'a part at a time');
+    });
+
+    t.test('slots of a process that died before the clock was set back are free', async (t) => {
+      const { tenantId } = await open();
+      const processId = `gone ${tenantId}`;
+      const beat = { name: 'any', roles: [], sessions: 0, capacity: 1 };
+      await stage.run(async (unit) => {
+        const seenAt = unit.now + 3_600_000;
+        await unit.processes.beat([{ id: processId, ...beat, seenAt }]);
+        const slot = { id: processId, kind: 'messages', tenantId, processId, held: 2 } as const;
+        await unit.waits.open([{ ...slot, endsAt: seenAt + 50_000 }]);
+      });
+      await stage.storage.submit(beatLane, { id: stage.broker.processId, ...beat });
+      const counted = async (aliveMs: number): Promise<number> => {
+        const found = await stage.storage.read.waits.openOf({
+          kind: 'messages',
+          tenantIds: [tenantId],
+          processIds: ['nobody'],
+          except: [],
+          aliveMs,
+        });
+        return found.get(tenantId)?.count ?? 0;
+      };
+      t.equal(await counted(deadAfterMs), 2, 'a living process would not lose its slots');
+      await until('the process to be silent', async () => (await counted(100)) === 0);
+      await stage.run((unit) => unit.processes.remove([processId]));
     });
 
     t.test('a revoked key ends its waits', async (t) => {
