@@ -38,15 +38,14 @@ export class LanePollSlots implements PollSlots {
 
   async open(request: SlotRequest): Promise<GrantedSlots> {
     const id = randomUUID();
-    try {
-      const opened = await this.#lanes.openWait({ ...request, processId: this.#processId, id });
-      if ('retryAfterMs' in opened) throw noSlot(opened);
-      return opened;
-    } catch (error) {
+    const opening = this.#lanes.openWait({ ...request, processId: this.#processId, id });
+    const opened = await opening.catch(async (error: unknown) => {
       // What may be stored, although nobody learns of it.
       await this.giveBack({ id, held: 1, latest: 0 });
       throw error;
-    }
+    });
+    if ('retryAfterMs' in opened) throw noSlot(opened);
+    return opened;
   }
 
   giveBack(slots: GrantedSlots): Promise<void> {

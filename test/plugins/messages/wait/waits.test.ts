@@ -243,6 +243,25 @@ for (const engine of databases) {
       await stage.waits.wait(request(tenantId, { timeoutMs: 0 }));
     });
 
+    t.test('one that is refused gives nothing back', async (t) => {
+      const { tenantId } = await open();
+      let closed = 0;
+      const closeWaits: typeof stage.lanes.closeWaits = (slots) => {
+        closed += 1;
+        return stage.lanes.closeWaits(slots);
+      };
+      const waits = stage.waitsOn({ ...stage.lanes, closeWaits });
+      const client = new AbortController();
+      const { signal } = client;
+      const waiting = [1, 2].map(() => waits.wait(request(tenantId, { position: 0, signal })));
+      await until('both to be open', async () => (await slots(tenantId)) === 2);
+      await t.rejects(waits.wait(request(tenantId)), { code: 'wait_concurrency' });
+      t.equal(closed, 0, 'a refusal writes nothing');
+      client.abort();
+      await Promise.all(waiting);
+      waits.stop();
+    });
+
     t.test('one that is answered at once takes no place, but is none too many', async (t) => {
       const { tenantId, session } = await open();
       await stage.part.receive(session, inbound('a'));
