@@ -63,9 +63,10 @@ export function recoverWebhook({ subscriptions, recover }: WebhookOperationsPart
     summary: 'Deliver anew what was missed',
     description: [
       'Starts a job that delivers logged deliveries once more, oldest first, beside the live ones, with a quarter of the',
-      'requests that the URL gets at once. Each keeps its `X-Webhook-Delivery`: a receiver that ignores duplicates ignores',
-      'one that it took before. As with a replay there are no further retries. The job survives restarts and waits while',
-      'the webhook is off or its URL is paused. One runs at a time (`recovery_running`).',
+      'requests that the URL gets at once, which all recoveries of the URL share. Each keeps its `X-Webhook-Delivery`: a',
+      'receiver that ignores duplicates ignores one that it took before. As with a replay there are no further retries. The',
+      'job survives restarts and waits while the webhook is off or its URL is paused. One runs at a time',
+      '(`recovery_running`).',
     ].join('\n'),
     hints: { readOnly: false, destructive: false, idempotent: false },
     params: WebhookParams,

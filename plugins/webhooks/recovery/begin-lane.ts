@@ -47,7 +47,7 @@ async function begin(unit: Unit, input: BeginInput): Promise<BeginOutput> {
   const until = Math.min(input.until ?? unit.now, unit.now);
   const fresh = {
     ...{ id, webhookId, states, since, until, position: [since, ''] as const, underWay: [] },
-    ...{ recovered: 0, createdAt: unit.now, finishedAt: null },
+    ...{ recovered: 0, movedAt: unit.now, createdAt: unit.now, finishedAt: null },
   };
   const recovery = { ...fresh, total: await unit.recoveries.count({ ...fresh, total: 0 }) };
   await unit.recoveries.begin([recovery]);

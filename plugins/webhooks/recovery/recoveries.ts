@@ -18,7 +18,7 @@ export interface RecoveriesParts {
   readonly storage: Pick<Storage, 'read' | 'submit'>;
   readonly log: GatewayLog;
   readonly plans: Plans;
-  /** Requests that a receiver gets at once; a recovery takes a quarter of them. */
+  /** Requests that a receiver gets at once; its recoveries take a quarter of them together. */
   readonly concurrency: number;
   readonly due: Due;
 }

@@ -4,21 +4,22 @@ import { type Due, wakeNow } from '../engine/due-notices.ts';
 import { goesOut, hasWebhooks } from '../matching.ts';
 import { replayOf } from '../replay.ts';
 import type { Recovery } from '../tables/recoveries.ts';
+import { roomOf, type SharingRecovery } from './sharing.ts';
 
 /** What a step has done: handed deliveries over, found those before still under way, or there is nothing to do. */
 export type StepOutput = 'moved' | 'full' | 'paused' | 'over';
 
 /** What a step needs. */
 export interface StepParts {
-  /** Deliveries of one recovery that are under way at once. */
+  /** Deliveries of all recoveries of one URL that are under way at once. */
   readonly atOnce: number;
   readonly plans: Plans;
   readonly due: Due;
 }
 
 /**
- * Lane of one step of a recovery: makes the next deliveries due, so many that `atOnce` of it are under way. Position
- * and deliveries change in one transaction: a crash leaves out none.
+ * Lane of one step of a recovery: makes the next deliveries due, so many that `atOnce` are under way of all recoveries
+ * of its URL, which are locked together. Position and deliveries change in one transaction: a crash leaves out none.
  */
 export function makeStepLane(parts: StepParts): Lane<string, StepOutput> {
   return {
@@ -38,28 +39,39 @@ async function step(
   webhookId: string,
   { atOnce, plans, due }: StepParts,
 ): Promise<StepOutput> {
-  const [recovery] = await unit.recoveries.forChange([webhookId]);
-  if (recovery === undefined || recovery.finishedAt !== null) return 'over';
   const [webhook] = await unit.webhooks.byIds([webhookId]);
   if (webhook === undefined) {
     await unit.recoveries.delete([webhookId]);
     return 'over';
   }
+  const ofUrl = await unit.webhooks.ofReceivers([webhook.receiverId]);
+  const locked = await unit.recoveries.forChange(ofUrl.map(({ id }) => id));
+  const running = locked.filter(({ finishedAt }) => finishedAt === null);
+  const recovery = running.find((one) => one.webhookId === webhookId);
+  if (recovery === undefined) return 'over';
   const [receiver] = await unit.receivers.find([webhook.receiverId]);
   const { tenantId } = webhook;
   const allowed = hasWebhooks((await unit.tenants.find([tenantId])).get(tenantId), plans);
   // Deliveries handed over now would end as suppressed.
   if (!goesOut(webhook, receiver?.health, allowed)) return 'paused';
-  const before = await unit.deliveries.byIds(recovery.underWay);
-  const idsOf = (wanted: string) =>
-    before.filter(({ state }) => state === wanted).map(({ id }) => id);
+  const before = await unit.deliveries.byIds(running.flatMap((one) => one.underWay));
+  const stateOf = new Map(before.map(({ id, state }) => [id, state]));
+  const idsOf = (wanted: string, one = recovery) =>
+    one.underWay.filter((id) => stateOf.get(id) === wanted);
+  const goingOut = new Set(ofUrl.filter(({ enabled }) => enabled).map(({ id }) => id));
+  const shareOf = (one: Recovery): SharingRecovery => ({
+    ...{ webhookId: one.webhookId, movedAt: one.movedAt, goesOut: goingOut.has(one.webhookId) },
+    waiting: idsOf('waiting', one).length,
+  });
+  const others = running.filter((one) => one !== recovery).map(shareOf);
+  const room = roomOf(atOnce, shareOf(recovery), others);
   const underWay = idsOf('waiting');
   // The webhook was off or paused before they were sent: they are handed over once more.
-  const again = idsOf('suppressed');
-  const room = atOnce - underWay.length - again.length;
-  const next = room > 0 ? await unit.recoveries.next(recovery, room) : [];
+  const suppressed = idsOf('suppressed');
+  const again = suppressed.slice(0, room);
+  const next = await unit.recoveries.next(recovery, room - again.length);
   if (next.length === 0 && again.length === 0) {
-    if (underWay.length > 0) return 'full';
+    if (room === 0 || underWay.length > 0) return 'full';
     await unit.recoveries.save([{ ...recovery, underWay: [], finishedAt: unit.now }]);
     return 'over';
   }
@@ -78,7 +90,8 @@ async function step(
     {
       ...recovery,
       position: last === undefined ? recovery.position : [last.createdAt, last.id],
-      underWay: [...underWay, ...handedOver.map(({ id }) => id)],
+      underWay: [...underWay, ...suppressed.slice(again.length), ...handedOver.map(({ id }) => id)],
+      movedAt: unit.now,
       recovered: recovery.recovered + handedOver.filter(({ id }) => !again.includes(id)).length,
     },
   ]);

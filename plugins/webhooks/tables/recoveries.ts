@@ -24,6 +24,8 @@ export interface Recovery {
   readonly total: number;
   /** How many were handed over. */
   readonly recovered: number;
+  /** When it handed over last; until then, when it began. */
+  readonly movedAt: number;
   readonly createdAt: number;
   /** Null while it runs. */
   readonly finishedAt: number | null;
@@ -39,11 +41,12 @@ interface RecoveryColumns {
   readonly under_way: string;
   readonly total: number;
   readonly recovered: number;
+  readonly moved_at: number;
   readonly created_at: number;
   readonly finished_at: number | null;
 }
 
-const changing = ['position', 'under_way', 'recovered', 'finished_at'] as const;
+const changing = ['position', 'under_way', 'recovered', 'moved_at', 'finished_at'] as const;
 
 /** The SQL of recoveries. */
 export class RecoveryTable {
@@ -118,6 +121,7 @@ export class RecoveryTable {
 
   /** The ids behind a recovery's position, oldest first. */
   async next({ webhookId, states, until, position }: Recovery, limit: number) {
+    if (limit === 0) return [];
     const [createdAt, id] = position;
     const found: { readonly id: string; readonly created_at: number }[] = [];
     // A state at a time, each in the order of its index.
@@ -154,6 +158,7 @@ function progress(one: Recovery) {
     position: JSON.stringify(one.position),
     under_way: JSON.stringify(one.underWay),
     recovered: one.recovered,
+    moved_at: one.movedAt,
     finished_at: one.finishedAt,
   };
 }
@@ -170,6 +175,7 @@ function recoveryOf(row: RecoveryColumns): Recovery {
     underWay: JSON.parse(row.under_way) as Recovery['underWay'],
     total: row.total,
     recovered: row.recovered,
+    movedAt: row.moved_at,
     createdAt: row.created_at,
     finishedAt: row.finished_at,
   };

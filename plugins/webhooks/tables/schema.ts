@@ -110,6 +110,7 @@ export const webhookTableSchema: readonly Table[] = [
       under_way: text,
       total: integer,
       recovered: zero,
+      moved_at: integer,
       created_at: integer,
       finished_at: nullable(integer),
     },

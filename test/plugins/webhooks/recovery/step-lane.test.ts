@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { newId } from '../../../../core/ids.ts';
 import { beginRecoveryLane } from '../../../../plugins/webhooks/recovery/begin-lane.ts';
-import { engines } from '../../../harness/databases.ts';
-import { until } from '../../messages/stage.ts';
+import { databases, engines } from '../../../harness/databases.ts';
+import { hub, until } from '../../messages/stage.ts';
 import {
   addTenant,
   addWebhook,
@@ -85,3 +85,62 @@ t.test('what was handed over and not sent before its tenant lost the feature is'
   t.equal(await missed('delivered'), 5);
   t.match(await recoveries.find(hook.id), { total: 5, recovered: 5 });
 });
+
+for (const engine of databases) {
+  t.test(`recoveries of one URL share a quarter of its requests, ${engine.name}`, async (t) => {
+    const internet = new Internet();
+    const settings = { timeoutMs: 30_000, concurrency: 10 };
+    const { url } = await engine.create(t);
+    const shared = { hub: hub(), settings };
+    const one = await openEngine(t, url, internet, { ...shared, name: 'one' });
+    await openEngine(t, url, internet, { ...shared, name: 'two' });
+    t.teardown(() => internet.letGo());
+    const tenantId = await addTenant(one);
+    const address = 'https://shared.example/hook';
+    const hooks = await Promise.all(
+      Array.from({ length: 5 }, () => addWebhook(one, tenantId, { url: address })),
+    );
+    internet.on(address, () => 500);
+    await raise(
+      one,
+      tenantId,
+      ['a', 'b', 'c', 'd'].map((subject) => ({ subject })),
+    );
+    const count = async (state: string) =>
+      (await deliveriesOf(one)).filter((delivery) => delivery.state === state).length;
+    await until('failures', async () => (await count('failed')) === 20);
+
+    let open = 0;
+    let most = 0;
+    internet.on(address, async (seen, request) => {
+      open += 1;
+      most = Math.max(most, open);
+      await internet.hang(seen, request);
+      open -= 1;
+      return 204;
+    });
+    const before = internet.seen.length;
+    const range = { states: ['failed'], since: 0, until: null } as const;
+    for (const { id: webhookId } of hooks) {
+      const begun = { tenantId, webhookId, id: newId('rec'), ...range };
+      t.match(await one.storage.submit(beginRecoveryLane, begun), { recovery: {} });
+    }
+    await until('two requests', () => open === 2);
+    // Each process finds every recovery meanwhile.
+    await pause(2_500);
+    t.equal(await count('waiting'), 2, 'five together hand over as many as one');
+
+    internet.letGo();
+    const { recoveries } = one.storage.read;
+    for (const { id } of hooks) {
+      await until('the end', async () => (await recoveries.find(id))?.finishedAt, 30_000);
+      t.match(await recoveries.find(id), { total: 4, recovered: 4, underWay: [] });
+    }
+    t.equal(await count('delivered'), 20);
+    t.equal(most, 2, 'at no time more');
+    const hookOf = new Map((await deliveriesOf(one)).map(({ id, webhookId }) => [id, webhookId]));
+    const anew = internet.seen.slice(before).map(({ delivery }) => hookOf.get(delivery));
+    t.equal(anew.length, 20, 'each once');
+    t.equal(new Set(anew.slice(0, 10)).size, 5, 'they take turns');
+  });
+}
