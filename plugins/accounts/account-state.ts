@@ -12,6 +12,7 @@ export const unconnected: AccountState = {
   restrictionReason: null,
   restrictionDetail: null,
   restrictedUntil: null,
+  heldUntil: null,
   announced: false,
   everConnected: false,
 };

@@ -94,6 +94,8 @@ export interface AccountState {
   readonly restrictionDetail: string | null;
   /** When the restriction ends by itself; null when nobody knows. */
   readonly restrictedUntil: number | null;
+  /** When the hold of the gateway itself ends, also while a longer restriction of the network is shown; null without one. */
+  readonly heldUntil: number | null;
   /** `account.connected` was raised since the last connect operation. */
   readonly announced: boolean;
   /** Was connected at least once: counts against the plan's cap until removed. */

@@ -58,6 +58,7 @@ const unrestricted = {
   restrictionReason: null,
   restrictionDetail: null,
   restrictedUntil: null,
+  heldUntil: null,
 } as const;
 
 /**
@@ -89,7 +90,7 @@ function transitionLive(state: AccountState, trigger: LiveTrigger): Transition |
     case 'restricted':
       return state.linked ? restrict(state, trigger) : null;
     case 'unrestricted':
-      return state.restrictionReason === 'safety_limits' ? to(state) : lift(state);
+      return state.heldUntil === null ? lift(state) : hold(state, state.heldUntil);
     case 'restriction_due':
       return state.restrictedUntil !== null && state.restrictedUntil <= trigger.now
         ? lift(state)
@@ -150,14 +151,18 @@ function connected(state: AccountState): Transition {
 
 function restrict(state: AccountState, trigger: LiveTrigger & { type: 'restricted' }): Transition {
   const { scope, reason, detail, until } = trigger;
+  const { heldUntil } = state;
+  if (heldUntil !== null && (scope === 'new_contacts' || (until !== null && until <= heldUntil))) {
+    return hold(state, heldUntil);
+  }
   const limits = {
     restriction: scope,
     restrictionReason: reason,
     restrictionDetail: detail,
     restrictedUntil: until,
+    heldUntil: reason === 'safety_limits' ? until : heldUntil,
   } as const;
   if (scope === 'new_contacts') {
-    if (state.restrictionReason === 'safety_limits') return to(state);
     // Only openers are held back: the account goes on sending, so its status stays.
     const lifted = state.status === 'restricted' ? lift(state) : to(state);
     return { ...lifted, state: { ...lifted.state, ...limits } };
@@ -165,6 +170,16 @@ function restrict(state: AccountState, trigger: LiveTrigger & { type: 'restricte
   const cause = { reason, detail, retryAt: null };
   const next: AccountState = { ...state, ...limits, ...cause, status: 'restricted' };
   return state.status === 'restricted' ? to(next) : to(next, 'account.restricted');
+}
+
+/** The hold of the gateway itself goes on, whatever became of the network's restriction; its end lifts it if that is past. */
+function hold(state: AccountState, until: number): Transition {
+  if (state.restrictionReason === 'safety_limits') return to(state);
+  const cause = { reason: 'safety_limits', detail: details.safety_limits(until) } as const;
+  return restrict(
+    { ...state, heldUntil: null },
+    { type: 'restricted', scope: 'all', ...cause, until },
+  );
 }
 
 function lift(state: AccountState): Transition {

@@ -175,7 +175,7 @@ function insert(unit: Unit, input: ConnectInput): Promise<void> {
 /** Only the state of a row, without the rest of the record. */
 function stateOf(row: AccountRow): AccountState {
   const { status, reason, detail, retryAt, linked, announced, everConnected } = row;
-  const { restriction, restrictionReason, restrictionDetail, restrictedUntil } = row;
+  const { restriction, restrictionReason, restrictionDetail, restrictedUntil, heldUntil } = row;
   return {
     status,
     reason,
@@ -186,6 +186,7 @@ function stateOf(row: AccountRow): AccountState {
     restrictionReason,
     restrictionDetail,
     restrictedUntil,
+    heldUntil,
     announced,
     everConnected,
   };

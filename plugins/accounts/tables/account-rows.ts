@@ -46,6 +46,7 @@ export interface StoredAccount {
   readonly restriction_reason: AccountReason | null;
   readonly restriction_detail: string | null;
   readonly restricted_until: number | string | null;
+  readonly held_until: number | string | null;
   readonly connect_options: string;
   readonly proxy: string | null;
   readonly announced: number;
@@ -73,6 +74,7 @@ export function accountRow(row: StoredAccount): AccountRow {
     restrictionReason: row.restriction_reason,
     restrictionDetail: row.restriction_detail,
     restrictedUntil: moment(row.restricted_until),
+    heldUntil: moment(row.held_until),
     connectOptions: JSON.parse(row.connect_options) as ConnectOptions,
     proxy: row.proxy,
     since: Number(row.status_since),
@@ -97,6 +99,7 @@ export function stateColumns(state: AccountState): Row {
     restriction_reason: state.restrictionReason,
     restriction_detail: state.restrictionDetail,
     restricted_until: state.restrictedUntil,
+    held_until: state.heldUntil,
     announced: state.announced ? 1 : 0,
     ever_connected: state.everConnected ? 1 : 0,
   };

@@ -30,6 +30,7 @@ export const accountTableSchema: readonly Table[] = [
       restriction_reason: nullable(text),
       restriction_detail: nullable(text),
       restricted_until: nullable(integer),
+      held_until: nullable(integer),
       connect_options: text,
       proxy: nullable(text),
       announced: zero,

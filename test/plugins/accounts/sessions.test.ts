@@ -318,6 +318,33 @@ for (const { name, create } of databases) {
       ]);
     });
 
+    t.test('the hold of the gateway outlasts shorter restrictions of the network', async (t) => {
+      const { world, process, caller } = await begin(t);
+      const { view } = await connect(process, caller, newNumber());
+      const { last } = process.driver;
+      await last.state('connected');
+      const restrict = (until: number | null) =>
+        last.emit({
+          ...{ type: 'state', state: 'restricted', scope: 'all', until },
+          ...{ reason: 'blocked_by_msgapp', detail: 'As the test wants.' },
+        });
+      const now = Date.now();
+      const heldUntil = now + 3_600_000;
+      t.ok(await process.accounts.restrictForSafety(view.accountId, heldUntil));
+      const row = () => world.row(view.accountId);
+      const held = { status: 'restricted', reason: 'safety_limits', restrictedUntil: heldUntil };
+      await restrict(now + 60_000);
+      t.match(await row(), held);
+      await restrict(null);
+      t.match(await row(), { status: 'restricted', reason: 'blocked_by_msgapp' });
+      await last.state('unrestricted');
+      t.match(await row(), held);
+      t.same(await world.events(caller.tenantId), [
+        'account.connected connected null',
+        'account.restricted restricted safety_limits',
+      ]);
+    });
+
     t.test('a restriction ends by the clock of the database, with one write', async (t) => {
       const ahead = { ...systemClock, now: () => Date.now() + 3_600_000 };
       const { world, process, caller } = await begin(t, { clock: ahead });

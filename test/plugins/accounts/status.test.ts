@@ -48,6 +48,17 @@ const states = {
     restrictionReason: 'safety_limits',
     restrictionDetail: detail,
     restrictedUntil: 1_000,
+    heldUntil: 1_000,
+  },
+  heldAndBlocked: {
+    ...linked,
+    status: 'restricted',
+    reason: blocked,
+    detail,
+    restriction: 'all',
+    restrictionReason: blocked,
+    restrictionDetail: detail,
+    heldUntil: 1_000,
   },
   loggedOut: { ...linked, linked: false, status: 'disconnected', reason: 'logged_out', detail },
 } as const satisfies Record<string, AccountState>;
@@ -188,6 +199,12 @@ const table: Record<StateName, Row> = {
     openersBlocked: '=',
     unrestricted: '=',
   },
+  heldAndBlocked: {
+    ...restricted,
+    openersBlocked: 'restricted safety_limits [all]',
+    unrestricted: 'restricted safety_limits [all]',
+    due: '=',
+  },
   loggedOut: idle,
 };
 
@@ -220,6 +237,37 @@ t.test('a status has the sentence that came with its reason', async (t) => {
   t.match(accountTransition(reconnecting, other)?.state, { detail: 'Another sentence.' });
   t.same(causeOf(openersBlocked), { reason: blocked, detail }, 'also of one that goes on sending');
   t.same(causeOf(accountTransition(openersBlocked, triggers.lost)?.state ?? openersBlocked), away);
+});
+
+t.test('a restriction of the network does not shorten the hold of the gateway', async (t) => {
+  const { connected, held, heldAndBlocked } = states;
+  const safety = { reason: 'safety_limits', detail } as const;
+  const until = (until: number | null) => ({ ...triggers.blocked, until });
+  const after = (from: AccountState, ...all: readonly AccountTrigger[]) =>
+    all.reduce((state, trigger) => accountTransition(state, trigger)?.state ?? state, from);
+  const hold = { type: 'restricted', scope: 'all', ...safety, until: 1_000 } as const;
+  t.same(after(connected, hold), held);
+  for (const least of [1, 1_000]) {
+    t.equal(after(held, until(least)), held, `until ${least}`);
+    const shown = after(heldAndBlocked, until(least));
+    t.match(shown, { reason: 'safety_limits', restrictedUntil: 1_000, heldUntil: 1_000 });
+    t.equal(shown.detail, shown.restrictionDetail);
+    t.match(shown.detail, /nothing is sent before 1970-01-01T00:00:01\.000Z/);
+  }
+  const due = (now: number) => ({ type: 'restriction_due', now }) as const;
+  const later = after(held, until(1_001));
+  t.match(later, { reason: blocked, restrictedUntil: 1_001 });
+  t.match(after(later, due(1_000)), { reason: blocked });
+  t.same(after(later, due(1_001)), connected);
+  t.match(after(later, until(5)), { reason: 'safety_limits', restrictedUntil: 1_000 });
+  for (const longer of [later, after(held, until(null))]) {
+    const lifted = after(longer, triggers.unrestricted);
+    t.match(lifted, { status: 'restricted', reason: 'safety_limits', restrictedUntil: 1_000 });
+    t.equal(after(lifted, due(999)), lifted);
+    t.same(after(lifted, due(1_000)), connected);
+    t.equal(after(longer, triggers.connect).heldUntil, null, 'a new link has no hold');
+    t.equal(after(longer, triggers.loggedOut).heldUntil, null);
+  }
 });
 
 t.test('every refusal of a login is known as one', async (t) => {
@@ -273,6 +321,7 @@ t.test('what the statuses mean', async (t) => {
       openersBlocked: '011',
       restricted: '011',
       held: '011',
+      heldAndBlocked: '011',
       loggedOut: '001',
     },
   );
