@@ -12,7 +12,7 @@ const scannedAtOnce = 500;
  * Longer than any transaction is open: lock waits and idle transactions end sooner. An event may become visible so long
  * after its time.
  */
-const longestTransactionMs = 10_000;
+export const longestTransactionMs = 10_000;
 
 /** Where a reader is. */
 export interface FeedPosition {

@@ -4,7 +4,7 @@ import type { Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { type MintAddress, withFreshMedia } from '../../../core/media-reference.ts';
 import { timestamp } from '../../../core/schemas.ts';
-import type { Feed, ReadEvent } from '../feed/feed.ts';
+import { type Feed, longestTransactionMs, type ReadEvent } from '../feed/feed.ts';
 import { moveCursorLane } from './lanes.ts';
 import { TenantTurns } from './tenant-turns.ts';
 
@@ -21,7 +21,7 @@ const nine: ReadonlySet<EventType> = new Set(eventTypes);
 
 /** What a subscription works with. */
 export interface SubscriptionParts {
-  readonly storage: Pick<Storage, 'read' | 'submit'>;
+  readonly storage: Pick<Storage, 'read' | 'submit' | 'now'>;
   readonly feed: Feed;
   readonly mint: MintAddress;
   readonly log: GatewayLog;
@@ -90,11 +90,19 @@ export class Subscription {
     if (after === 0) await storage.submit(moveCursorLane, { ...cursor, sequence: 0 });
     const filter = { tenantId, types: nine, accounts: null, limit: pageSize };
     const page = await feed.page(filter, { after, since: null, at: 0 });
-    const events = page.events.filter(({ createdAt }) => createdAt >= since);
+    const events = await this.#raisedSince(since, page.events);
     const { handled, isHeld } = await this.#handle(tenantId, events, signal);
     const sequence = isHeld || signal.aborted ? (handled ?? after) : page.position.after;
     if (sequence > after) await storage.submit(moveCursorLane, { ...cursor, sequence });
     if (page.hasMore && !isHeld) this.#turns.add(tenantId);
+  }
+
+  /** Leaves out events from before a moment, but where a clock was set back since: the moment is ahead of the database's. */
+  async #raisedSince(since: number, events: readonly ReadEvent[]): Promise<readonly ReadEvent[]> {
+    const raised = events.filter(({ createdAt }) => createdAt >= since);
+    if (raised.length === events.length) return events;
+    const now = await this.#parts.storage.now();
+    return since > now + longestTransactionMs ? events : raised;
   }
 
   /** Handles events in order, up to the first whose handler rejects; answers the number of the last one handled. */

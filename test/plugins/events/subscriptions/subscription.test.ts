@@ -44,3 +44,46 @@ t.test('tenants with many events keep none with a single one waiting', async (t)
   t.equal(order.length, 8 * 3 * pageSize + 1, 'each is handled once');
   t.ok(order.indexOf('quiet') < 9 * pageSize, `the quiet one at place ${order.indexOf('quiet')}`);
 });
+
+/** What a subscription handles that was made at a moment, of events from these, while the database's clock has another. */
+async function handledSince(since: number, created: readonly number[], now: number) {
+  const handled: string[] = [];
+  const cursors: number[] = [];
+  const ended = new AbortController();
+  const events = created.map((createdAt, n) => ({
+    ...{ id: `evt_${n}`, type: 'message.received', createdAt, accountId: null },
+    ...{ payload: '{}', sequence: n + 1 },
+  }));
+  // As much of the parts as is called.
+  const parts = {
+    storage: {
+      now: async () => now,
+      read: {
+        jobs: { find: async () => [{ createdAt: since }] },
+        eventCursors: { behind: async () => ['ten_a'], find: async () => 0 },
+      },
+      submit: async (_: unknown, { sequence }: { sequence: number }) => {
+        cursors.push(sequence);
+        if (sequence === events.length) ended.abort();
+      },
+    },
+    feed: { page: async () => ({ events, hasMore: false, position: { after: events.length } }) },
+    ...{ mint: (key: string) => key, log, name: 'test' },
+    handler: async ({ id }: { id: string }) => void handled.push(id),
+  } as unknown as ConstructorParameters<typeof Subscription>[0];
+  await new Subscription(parts).run(ended.signal);
+  return { handled, cursors };
+}
+
+t.test('a subscription gets no event from before it was made', async (t) => {
+  const cursors = [0, 2];
+  const inOrder = await handledSince(50_000, [49_999, 50_000], 50_001);
+  t.same(inOrder, { handled: ['evt_1'], cursors }, 'the cursor passes it');
+  const soon = await handledSince(50_000, [49_999, 50_000], 40_000);
+  t.same(soon, { handled: ['evt_1'], cursors }, 'a transaction may take that long');
+});
+
+t.test('a clock that was set back leaves no subscription without events', async (t) => {
+  const { handled } = await handledSince(50_000, [39_998, 39_999], 39_999);
+  t.same(handled, ['evt_0', 'evt_1']);
+});
