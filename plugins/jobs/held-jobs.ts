@@ -5,7 +5,7 @@ import { Loop } from '../../core/loop.ts';
 import { atMost } from '../../core/waiting.ts';
 import type { Cluster, LeaseKeeping, LeaseToken } from '../cluster/contract.ts';
 import type { Job, Jobs } from './contract.ts';
-import { JobWork } from './job-work.ts';
+import { isDue, JobWork } from './job-work.ts';
 import { claimJobLane, ensureJobsLane, releaseJobLane } from './lanes.ts';
 
 /** Between two reads of what is due, milliseconds; shorter where a job runs more often. */
@@ -93,7 +93,7 @@ export class HeldJobs implements Jobs {
     this.#isEnsured = true;
     const now = await storage.now();
     const due = (await storage.read.jobs.find(names)).filter(
-      ({ name, dueAt }) => dueAt <= now && !this.#work.has(name),
+      ({ name, dueAt }) => isDue(dueAt, this.#everyMs(name), now) && !this.#work.has(name),
     );
     if (due.length === 0) return;
     const dead = new Set(await storage.read.leaseHolders.dead(now));
@@ -107,12 +107,17 @@ export class HeldJobs implements Jobs {
   async #take(name: string): Promise<void> {
     const { storage, cluster, owner } = this.#parts;
     const { leaseMs } = cluster;
-    const lease = await storage.submit(claimJobLane, { name, owner, leaseMs });
+    const everyMs = this.#everyMs(name);
+    const lease = await storage.submit(claimJobLane, { name, everyMs, owner, leaseMs });
     const job = this.#jobs.get(name);
     if (lease === null || job === undefined) return;
     const work = new JobWork(job, lease);
     this.#work.set(name, work);
     void work.run().then((error) => this.#ended(work, error));
+  }
+
+  #everyMs(name: string): number | null {
+    return this.#jobs.get(name)?.everyMs ?? null;
   }
 
   /** Never rejects. */

@@ -57,3 +57,11 @@ export class JobWork {
     return isStopping || this.#ending.signal.aborted ? 0 : everyMs;
   }
 }
+
+/**
+ * Whether a job is due: its moment has come, or is further ahead than the longest pause, so the database's clock was set
+ * back since. Pure.
+ */
+export function isDue(dueAt: number, everyMs: number | null, now: number): boolean {
+  return dueAt <= now || dueAt > now + (everyMs ?? 0) + longestPauseMs;
+}

@@ -1,5 +1,7 @@
 import type { Lane } from '../../core/contracts/storage.ts';
 import type { LeaseToken } from '../cluster/contract.ts';
+import type { Job } from './contract.ts';
+import { isDue } from './job-work.ts';
 
 /** Makes the rows of jobs that are new. */
 export const ensureJobsLane: Lane<readonly string[], null> = {
@@ -14,6 +16,7 @@ export const ensureJobsLane: Lane<readonly string[], null> = {
 /** One job that a process wants to do. */
 export interface JobClaim {
   readonly name: string;
+  readonly everyMs: Job['everyMs'];
   /** The broker's `processId`. */
   readonly owner: string;
   readonly leaseMs: number;
@@ -26,14 +29,14 @@ export const claimJobLane: Lane<JobClaim, LeaseToken | null> = {
   locks: ({ name }) => [`job:${name}`],
   run: async (unit, inputs) => {
     const outputs: (LeaseToken | null)[] = [];
-    for (const { name, owner, leaseMs } of inputs) {
+    for (const { name, everyMs, owner, leaseMs } of inputs) {
       const [job] = await unit.jobs.find([name]);
       const holder = job?.owner ?? null;
       const isFree =
         holder === null ||
         holder === owner ||
         (await unit.leaseHolders.lockDead(unit.now, [holder])).includes(holder);
-      if (job === undefined || job.dueAt > unit.now || !isFree) {
+      if (job === undefined || !isDue(job.dueAt, everyMs, unit.now) || !isFree) {
         outputs.push(null);
         continue;
       }
