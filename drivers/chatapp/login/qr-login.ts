@@ -8,12 +8,17 @@ import { submitPassword, wantsPassword } from './password.ts';
 /** How many tokens are shown one after the other, about half a minute each, before the user must start over. */
 const mostTokens = 10;
 
+/** The shortest and the longest time until a token is asked for again, in milliseconds. */
+const leastMs = 1_000;
+const mostMs = 30_000;
+
 /** Logs in by a QR code that the owner scans with the network's app, and the second factor where there is one. */
 export class QrLogin implements Login {
   readonly #parts: LoginParts;
   readonly #failed: (error: unknown) => void;
   #awaitsPassword = false;
-  #shown: string | null = null;
+  /** The token that is shown, and until when. */
+  #shown: { readonly text: string; readonly until: number } | null = null;
   #tokens = 0;
   #timer: NodeJS.Timeout | undefined;
   #turn: Promise<void> = Promise.resolve();
@@ -85,13 +90,16 @@ export class QrLogin implements Login {
 
   async #show({ token, expires }: tl.auth.RawLoginToken): Promise<void> {
     const text = Buffer.from(token).toString('base64url');
-    const expiresAt = expires * 1000;
-    const again = Math.max(expiresAt - Date.now(), 100);
+    const now = Date.now();
+    // The end is by the network's clock: out of these bounds one of the two clocks is off.
+    const again = Math.min(Math.max(expires * 1000 - now, leastMs), mostMs);
     this.#timer = setTimeout(() => this.#lookAgain(), again);
-    if (text === this.#shown) return;
-    this.#tokens += 1;
+    const shown = this.#shown?.text === text ? this.#shown : null;
+    if (shown !== null && now < shown.until) return;
+    if (shown === null) this.#tokens += 1;
     if (this.#tokens > mostTokens) return await this.#expire();
-    this.#shown = text;
+    const expiresAt = now + again;
+    this.#shown = { text, until: expiresAt };
     const data = `tg://login?token=${text}`;
     await this.#parts.step({ type: 'show_qr', data, token: text, expiresAt });
   }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { makeChatappDriver } from '../../../drivers/chatapp/driver.ts';
 import { chatappOptions } from '../../../drivers/chatapp/options.ts';
@@ -64,4 +65,29 @@ t.test('by QR code', async (t) => {
     );
     t.equal(shown.length, 10);
   });
+});
+
+t.test('by QR code, with a clock that is off', async (t) => {
+  const bench = await startBench(t);
+  for (const [clockMs, leastMs, mostMs] of [
+    [-40_000, 0, 1_000],
+    [600_000, 20_000, 30_000],
+  ] as const) {
+    const opened = bench.open();
+    Object.assign(bench.network, { clockMs, tokensAsked: 0 });
+    const before = Date.now();
+    await link(opened, 'qr');
+    const first = await opened.port.step('show_qr');
+    t.ok(first.expiresAt >= before + leastMs, 'it is valid for a while');
+    t.ok(first.expiresAt <= Date.now() + mostMs, 'and not longer than a code is');
+    await sleep(2_500);
+    t.ok(bench.network.tokensAsked <= 4, `${bench.network.tokensAsked} questions`);
+    const shown = opened.port.events.flatMap((event) =>
+      event.type === 'step' && event.step.type === 'show_qr' ? event.step : [],
+    );
+    t.equal(new Set(shown.map(({ data }) => data)).size, 1, 'the code that the network keeps');
+    t.ok((shown.at(-1)?.expiresAt ?? 0) > Date.now() - 500, 'it is shown as long as it is valid');
+    bench.control.scan(opened.phone, first.data);
+    await opened.port.state('connected');
+  }
 });

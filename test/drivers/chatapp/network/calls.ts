@@ -110,6 +110,7 @@ export class Calls {
   }
 
   #exportToken(key: SessionKey): TlObject {
+    this.#network.tokensAsked += 1;
     if (key.loginRefusal !== null) throw new Refusal(400, key.loginRefusal);
     if (key.moveTo !== null && key.halfIn !== null) {
       const token = randomBytes(16);
@@ -124,7 +125,8 @@ export class Calls {
     if (key.token === null || key.token.expires <= Date.now()) {
       key.token = { bytes: randomBytes(16), expires: Date.now() + this.#network.tokenMs };
     }
-    const { bytes, expires } = key.token;
+    const { bytes } = key.token;
+    const expires = key.token.expires + this.#network.clockMs;
     return { _: 'auth.loginToken', token: bytes, expires: Math.floor(expires / 1000) };
   }
 

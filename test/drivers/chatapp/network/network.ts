@@ -58,6 +58,10 @@ export class Network {
   readonly connections = new Set<Connection>();
   /** How long a token for a QR code lives, in milliseconds. */
   tokenMs = 30_000;
+  /** How far this machine's clock is behind the network's, in milliseconds. */
+  clockMs = 0;
+  /** How often a token was asked for. */
+  tokensAsked = 0;
   reachable = true;
   /** Data centers that take no more connections from anybody's address. */
   crowded: readonly number[] = [];
