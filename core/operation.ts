@@ -96,6 +96,13 @@ export interface Credential {
   caller(value: string): Promise<Caller | null>;
 }
 
+/** A question about what goes out from one account. */
+export interface AccountQuestion {
+  readonly text: string;
+  /** The account that the text names, `caller.confirmedAccountId` in the handler of the confirmed call. */
+  readonly accountId: string;
+}
+
 /** One operation of the gateway: REST route, OpenAPI entry and MCP tool are all made from this. */
 export interface Operation<
   Params extends TObject = TObject,
@@ -149,7 +156,9 @@ export interface Operation<
    * operation that declares that header gets one for each call that is confirmed, so that a repeat of it is done once.
    * @throws GatewayError where the call would be refused
    */
-  question?(request: OperationRequest<Params, Query, Body>): Promise<string | null>;
+  question?(
+    request: OperationRequest<Params, Query, Body>,
+  ): Promise<string | AccountQuestion | null>;
   /** Throws GatewayError to refuse. */
   handler(request: OperationRequest<Params, Query, Body>): Promise<Answer<NoInfer<Answers>>>;
 }

@@ -15,11 +15,15 @@ export interface Caller {
   readonly accountIds: ReadonlySet<string> | null;
   /** A person has to confirm each message of this key; false in calls that a person has confirmed. */
   readonly confirmSends: boolean;
+  /**
+   * The account that the question of a confirmed call named: a message that names none goes out from it, or not at all.
+   */
+  readonly confirmedAccountId?: string | undefined;
 }
 
 /** The tenant that something is done for, within the rights of a key where one is behind it. */
 export type ActingCaller = Pick<Caller, 'tenantId'> &
-  Partial<Pick<Caller, 'accountIds' | 'confirmSends'>>;
+  Partial<Pick<Caller, 'accountIds' | 'confirmSends' | 'confirmedAccountId'>>;
 
 /** Finds the caller of a key. Registered in the container as `authenticator` by the tenants plugin. */
 export interface Authenticator {

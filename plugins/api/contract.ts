@@ -18,6 +18,13 @@ export interface RequestParts {
 /** An operation that a person may have to confirm. */
 export type QuestionedOperation = AnyOperation & Required<Pick<AnyOperation, 'question'>>;
 
+/** What a person is asked about a call. */
+export interface PersonsQuestion {
+  readonly text: string;
+  /** The account that the text names, where the operation says so. */
+  readonly accountId?: string;
+}
+
 /** A successful answer as the operation's route gives it. */
 export interface ServedAnswer {
   readonly status: number;
@@ -59,14 +66,14 @@ export interface RequestHandling {
    * Validates the parts and runs the operation's handler. The call ends early when the client of `reply`
    * goes away and when the gateway stops.
    * @param reply of the HTTP request that carries the call; nothing is sent on it
-   * @param confirmed a person has said yes to the question of this very call
+   * @param confirmed the question of this very call, to which a person has said yes; without an account where it was done before
    * @throws GatewayError to refuse; details begin with `path/`, `query/` or `body` as those of REST do
    */
   serve(
     operation: AnyOperation,
     parts: RequestParts,
     reply: FastifyReply,
-    confirmed?: boolean,
+    confirmed?: Pick<PersonsQuestion, 'accountId'>,
   ): Promise<ServedAnswer>;
   /**
    * Validates the parts and answers what a person is to be asked before the operation is run with them; null where it
@@ -77,7 +84,7 @@ export interface RequestHandling {
     operation: QuestionedOperation,
     parts: RequestParts,
     reply: FastifyReply,
-  ): Promise<string | null>;
+  ): Promise<PersonsQuestion | null>;
   /**
    * Whatever was thrown by the other functions as the route would answer it; ours is logged.
    * @param operation null for a request to none

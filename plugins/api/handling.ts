@@ -6,7 +6,7 @@ import type { JsonSchema } from '../../core/schemas.ts';
 import { traceparentOf } from '../../core/spans.ts';
 import type { Admission } from './admission.ts';
 import { type AnyAnswer, audited, type Handler, isAudited, type RecordChange } from './auditing.ts';
-import type { QuestionedOperation, RequestParts } from './contract.ts';
+import type { PersonsQuestion, QuestionedOperation, RequestParts } from './contract.ts';
 import { type Input, InputValidator } from './input.ts';
 import type { OpenCalls } from './open-calls.ts';
 import { type CallPlace, OperationCall } from './operation-call.ts';
@@ -90,13 +90,19 @@ export class OperationHandling {
 
   /**
    * Answers a request whose parts came inside another one.
-   * @param confirmed a person has confirmed this very call
+   * @param confirmed what a person has confirmed, where it was this very call
    * @throws GatewayError to refuse
    */
-  parts(request: FastifyRequest, parts: RequestParts, confirmed = false): Promise<AnyAnswer> {
-    const { caller } = request;
-    const acting = caller !== null && confirmed ? { ...caller, confirmSends: false } : caller;
-    const place = { ...placeOf(request, parts), caller: acting };
+  parts(
+    request: FastifyRequest,
+    parts: RequestParts,
+    confirmed?: Pick<PersonsQuestion, 'accountId'>,
+  ): Promise<AnyAnswer> {
+    const place = placeOf(request, parts);
+    if (place.caller !== null && confirmed !== undefined) {
+      const { accountId: confirmedAccountId } = confirmed;
+      place.caller = { ...place.caller, confirmSends: false, confirmedAccountId };
+    }
     return this.#run(request, place, () => this.#whole(request, parts), this.#answer);
   }
 
@@ -104,13 +110,14 @@ export class OperationHandling {
    * The question about a request whose parts came inside another one; null where there is nothing to ask.
    * @throws GatewayError to refuse
    */
-  question(
+  async question(
     request: FastifyRequest,
     parts: RequestParts,
     { question }: QuestionedOperation,
-  ): Promise<string | null> {
+  ): Promise<PersonsQuestion | null> {
     const place = placeOf(request, parts);
-    return this.#run(request, place, () => this.#whole(request, parts), question);
+    const asked = await this.#run(request, place, () => this.#whole(request, parts), question);
+    return typeof asked === 'string' ? { text: asked } : asked;
   }
 
   #whole({ headers }: FastifyRequest, parts: RequestParts): Input {
@@ -137,6 +144,6 @@ export class OperationHandling {
   }
 }
 
-function placeOf({ caller, span }: FastifyRequest, parts: RequestParts): CallPlace {
+function placeOf({ caller, span }: FastifyRequest, parts: RequestParts) {
   return { caller, traceparent: parts.traceparent ?? traceparentOf(span) };
 }

@@ -85,10 +85,11 @@ export class ConfirmedCalls {
     const keyed = given === null ? parts : withKey(operation, parts, given.state);
     const question = await requestHandling.question(operation, keyed, reply);
     // What would be done may have changed since the person was asked: then that is asked.
-    if (question === null || given?.state.asks(question) === true) {
-      return await requestHandling.serve(operation, keyed, reply, true);
+    if (question === null || given?.state.asks(question.text) === true) {
+      return await requestHandling.serve(operation, keyed, reply, question ?? {});
     }
-    return { asked: asking(question, confirmations.seal(call, question, given?.state)) };
+    const { text } = question;
+    return { asked: asking(text, confirmations.seal(call, text, given?.state)) };
   }
 
   /** The person's answer with its state; null where there is none yet, a sentence where it is refused. */

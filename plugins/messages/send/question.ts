@@ -3,6 +3,7 @@ import type { Clock } from '../../../core/contracts/clock.ts';
 import type { SendBody } from '../../../core/contracts/messages.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
+import type { AccountQuestion } from '../../../core/operation.ts';
 import type { SendDecision, SendInput, SendRules } from './input.ts';
 
 /** Puts a send into words for the person who confirms it, or throws its refusal; null where it was sent already. */
@@ -10,7 +11,7 @@ export type AskSend = (
   caller: ActingCaller,
   body: SendBody,
   idempotencyKey?: string,
-) => Promise<string | null>;
+) => Promise<AccountQuestion | null>;
 
 /** An Idempotency-Key known for less time than this may be forgotten before the send comes. In milliseconds. */
 const lastMs = 600_000;
@@ -33,7 +34,7 @@ export interface QuestionParts {
 export async function sendQuestion(
   { read, clock, rules, accept }: QuestionParts,
   send: SendInput,
-): Promise<string | null> {
+): Promise<AccountQuestion | null> {
   const decision = await accept({ ...send, isQuestion: true });
   if ('refused' in decision) throw decision.refused;
   const { id, created_at: createdAt } = decision.accepted;
@@ -48,13 +49,14 @@ export async function sendQuestion(
   const { recipients } = rules.channel(account.channel, 'live');
   const address = contact?.networkId ?? send.addresses?.get(account.channel) ?? null;
   const phone = contact === null ? send.phone : contact.phone;
-  return inWords({
+  const text = inWords({
     name: contact?.name ?? '',
     address: recipients === 'address' ? (phone ?? address) : phone,
     account: `${account.identifier} (${account.channel})`,
     media: send.media?.url ?? null,
     text: send.text,
   });
+  return { text, accountId };
 }
 
 /** What the person reads. */

@@ -21,7 +21,7 @@ export type UntracedSend = Omit<SendInput, 'trace'>;
  * @throws GatewayError `invalid_phone_number`, `invalid_request`
  */
 export function sendInput(
-  { tenantId, accountIds = null }: ActingCaller,
+  { tenantId, accountIds = null, confirmedAccountId }: ActingCaller,
   body: SendBody,
   addresses: FindAddresses,
   key: string | undefined,
@@ -40,7 +40,8 @@ export function sendInput(
   return {
     id: newId('msg'),
     tenantId,
-    accountId: body.account_id ?? null,
+    // Chosen anew it may be another one; the hash of the body stays that of the request.
+    accountId: body.account_id ?? confirmedAccountId ?? null,
     accountIds,
     contactId: body.to.contact_id ?? null,
     isStranger: false,

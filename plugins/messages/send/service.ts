@@ -53,7 +53,7 @@ async function withStranger(send: UntracedSend, isKnown: IsKnown): Promise<Untra
 
 /** Asks about bodies that their schema has validated. @param ask puts one send into words, from the lane's input */
 export function makeAskSend(
-  ask: (input: SendInput) => Promise<string | null>,
+  ask: (input: SendInput) => ReturnType<AskSend>,
   { allowHttp, addresses, isKnown }: BodyParts,
 ): AskSend {
   return async (caller, body, idempotencyKey) => {

@@ -1,38 +1,90 @@
+import { EventEmitter } from 'node:events';
+import type { FastifyRequest } from 'fastify';
 import t from 'tap';
 import { Type } from 'typebox';
-import { operation } from '../../../core/operation.ts';
+import type { Caller } from '../../../core/contracts/caller.ts';
+import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed } from '../../../core/schemas.ts';
+import type { QuestionedOperation } from '../../../plugins/api/contract.ts';
 import { OperationHandling } from '../../../plugins/api/handling.ts';
 import { OpenCalls } from '../../../plugins/api/open-calls.ts';
 
+const everyone: Caller = {
+  ...{ tenantId: 'ten_1', keyId: 'key_1', mode: 'test', plan: 'growth', status: 'active' },
+  ...{ disabled: new Set<string>(), scopes: null, accountIds: null, confirmSends: false },
+};
+const declaration = {
+  id: 'op',
+  method: 'GET',
+  path: '/op',
+  tool: null,
+  scope: 'read',
+  group: 'contacts',
+  summary: 'Op',
+  description: 'Op.',
+  hints: { readOnly: true, destructive: false, idempotent: true },
+  params: null,
+  query: null,
+  body: null,
+  answers: {},
+  errors: [],
+  examples: [],
+  handler: async () => ({ status: 204 }) as never,
+} as const;
+
+function handlingOf(declared: AnyOperation, isTried = true): OperationHandling {
+  return new OperationHandling(declared, {
+    admission: { arrived: async () => null },
+    bodyLimit: 100,
+    openCalls: new OpenCalls(),
+    isTried: () => isTried,
+    audit: (_, change) => change(),
+  });
+}
+
 t.test('a wrong request schema from outside fails the boot', async (t) => {
   const make = (name: object, isTried: boolean) => {
-    const declared = operation({
-      ...{
-        id: 'op',
-        method: 'GET',
-        path: '/op',
-        tool: null,
-        scope: 'read',
-        group: 'contacts',
-        summary: 'Op',
-      },
-      ...{ description: 'Op.', params: null, query: Closed({ name: Type.Unsafe<string>(name) }) },
-      ...{ hints: { readOnly: true, destructive: false, idempotent: true }, body: null },
-      ...{ answers: {}, errors: [], examples: [], handler: async () => ({ status: 204 }) as never },
-    });
-    return new OperationHandling(declared, {
-      ...{
-        admission: { arrived: async () => null },
-        bodyLimit: 100,
-        openCalls: new OpenCalls(),
-        isTried: () => isTried,
-      },
-      audit: (_, change) => change(),
-    });
+    const query = Closed({ name: Type.Unsafe<string>(name) });
+    return handlingOf(operation({ ...declaration, query }), isTried);
   };
   t.throws(() => make({ type: 'string', minLength: 'two' }, false), /schema is invalid.*minLength/);
   t.throws(() => make({ type: 'string', pattern: '(' }, false), /regular expression/);
   t.ok(make({ type: 'string' }, false));
   t.ok(make({ type: 'string', pattern: '(' }, true), "the gateway's own are tried by its tests");
 });
+
+t.test(
+  'a confirmed call is made by a caller who has confirmed the account of its question',
+  async (t) => {
+    const callers: Caller[] = [];
+    const question = async () => ({ text: 'From acc_1?', accountId: 'acc_1' });
+    const declared = operation({
+      ...{ ...declaration, question },
+      async handler({ caller }) {
+        callers.push(caller);
+        return { status: 204 } as never;
+      },
+    });
+    if (!isQuestioned(declared)) throw new Error('it has a question');
+    const handling = handlingOf(declared);
+    const caller = { ...everyone, confirmSends: true };
+    // Handling reads no more of it.
+    const request = { id: 'req', caller, headers: {}, raw: { socket: new EventEmitter() } };
+    const reading = request as unknown as FastifyRequest;
+    const parts = { params: {}, query: {}, body: undefined };
+    const asked = await handling.question(reading, parts, declared);
+    t.same(asked, { text: 'From acc_1?', accountId: 'acc_1' });
+    await handling.parts(reading, parts);
+    await handling.parts(reading, parts, asked ?? {});
+    await handling.parts(reading, parts, {});
+    t.match(callers, [
+      { confirmSends: true, confirmedAccountId: undefined },
+      { confirmSends: false, confirmedAccountId: 'acc_1' },
+      { confirmSends: false, confirmedAccountId: undefined },
+    ]);
+  },
+);
+
+function isQuestioned(declared: AnyOperation): declared is QuestionedOperation {
+  return declared.question !== undefined;
+}

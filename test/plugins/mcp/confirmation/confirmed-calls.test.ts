@@ -30,18 +30,20 @@ const validator = new PartValidator('body', text, 'change_thing');
 /** Calls of an operation from outside, whose body has a default. @param isKeyed it takes an Idempotency-Key */
 function confirmedCalls(isKeyed: boolean) {
   const served: RequestParts[] = [];
+  const accounts: (string | null | undefined)[] = [];
   const used = new Map<string, string>();
   let asked: string | null = 'Really?';
   const handling: Pick<RequestHandling, 'admit' | 'serve' | 'refuse' | 'question'> = {
     admit: () => undefined,
-    serve: async (_operation, parts) => {
+    serve: async (_operation, parts, _reply, confirmed) => {
       served.push(parts);
+      accounts.push(confirmed?.accountId);
       return { status: 200, body: '{}' };
     },
     refuse: (_operation, error) => refusalOf(asGatewayError(error)),
     question: async (_operation, { body }) => {
       validator.check(body);
-      return asked;
+      return asked === null ? null : { text: asked, accountId: 'acc_1' };
     },
   };
   const metrics = { answered: () => undefined, refused: () => undefined };
@@ -84,14 +86,15 @@ function confirmedCalls(isKeyed: boolean) {
   const ask = (question: string | null): void => {
     asked = question;
   };
-  return { call, state, served, ask };
+  return { call, state, served, accounts, ask };
 }
 
 t.test('a call whose body has defaults is done once it is confirmed', async (t) => {
-  const { call, state, served } = confirmedCalls(false);
+  const { call, state, served, accounts } = confirmedCalls(false);
   const outcome = await call(answered(await state()));
   t.match(outcome, { result: { isError: false } });
   t.equal(served.length, 1);
+  t.same(accounts, ['acc_1'], 'from the account that was asked about');
 });
 
 t.test('what takes an Idempotency-Key is repeated under one, anything else never', async (t) => {
