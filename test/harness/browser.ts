@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { canInstall, install } from '../servers/install.ts';
 import { findProgram } from '../servers/processes.ts';
 import type { Teardown } from './processes.ts';
 
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const names = ['chromium', 'chromium-browser', 'google-chrome'];
 
 /** Chromium as it is found or installed; undefined where neither is possible. */
@@ -60,6 +63,18 @@ export function watchPage(page: Page, origin: string): Watched {
     if (!/^(data|blob):/.test(url) && !url.startsWith(origin)) foreign.push(url);
   });
   return { faults, foreign };
+}
+
+/** What axe finds wrong in a page. Evaluated, as the policy of the page keeps scripts out. */
+export async function violations(page: Page): Promise<readonly string[]> {
+  // One document has many pages: axe stays in it.
+  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axe);
+  const run = 'axe.run().then(({ violations }) => JSON.stringify(violations))';
+  const found = JSON.parse(await page.evaluate<string>(run)) as readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly html: string }[];
+  }[];
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
 /** Signs in to the console; answers when its first page is shown. */

@@ -6,11 +6,16 @@ import { clock, fullTime } from './times.ts';
 import { Button, Problem, useTask } from './ui.tsx';
 
 /** One message: its text, its file, when, and what became of it. */
-export function Bubble({ message, session }: { message: Message; session: Session }) {
+export function Bubble(props: { message: Message; session: Session; isOpened: boolean }) {
+  const { message, session, isOpened } = props;
   const { direction, status, text, media, error } = message;
   const isFailed = status === 'failed';
   return (
-    <article class={`bubble ${direction} ${isFailed ? 'failed' : ''}`}>
+    <article
+      class={`bubble ${direction} ${isFailed ? 'failed' : ''}`}
+      tabIndex={isOpened ? -1 : undefined}
+      aria-current={isOpened ? 'true' : undefined}
+    >
       {media !== null && <File media={media} />}
       {text !== '' && (
         <p class="text" dir="auto">

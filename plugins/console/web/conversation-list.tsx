@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
+import { readConversations } from './conversation-search.ts';
 import { type Live, useEvents } from './live.ts';
 import { useLoaded } from './loaded.ts';
 import { address } from './router.ts';
@@ -6,7 +7,7 @@ import type { Session } from './session.ts';
 import { nameOf, previewOf, texts } from './texts.ts';
 import { Button, Empty, Field, Name, Shown, Time } from './ui.tsx';
 
-/** How many a person sees more of at once, and how many reads that may take: a search may answer short pages. */
+/** How many a person sees more of at once, and how many reads that may take. */
 const pageSize = 30;
 const readsAtMost = 5;
 
@@ -21,7 +22,11 @@ export function ConversationList(props: {
   /** How often a person asked for more. No input of the list: what is shown stays while more is read. */
   const rounds = useRef(1);
   const q = words.trim();
-  const loaded = useLoaded(() => read(session, q, rounds.current), [session, q]);
+  const loaded = useLoaded(() => {
+    const filter = q === '' ? {} : { q };
+    const [size, reads] = [pageSize * rounds.current, readsAtMost * rounds.current];
+    return readConversations(session, filter, size, reads);
+  }, [session, q]);
   const search = (next: string) => {
     if (next.trim() !== q) rounds.current = 1;
     setWords(next);
@@ -92,23 +97,4 @@ function emptiness(q: string, hasMore: boolean): string {
   const { empty, nothingFound, nothingYet } = texts.conversations;
   if (hasMore) return nothingYet;
   return q === '' ? empty : nothingFound;
-}
-
-/** Reads page after page until enough for so many rounds are there, or as many reads as they may take are made. */
-async function read({ client }: Session, q: string, rounds: number) {
-  const size = pageSize * rounds;
-  const most = readsAtMost * rounds;
-  const first = await client.call('list_conversations', {
-    query: { limit: Math.min(size, 100), ...(q !== '' && { q }) },
-  });
-  const items = [...first.conversations];
-  let cursor = first.next_cursor;
-  for (let reads = 1; cursor !== null && items.length < size && reads < most; reads += 1) {
-    const limit = Math.min(size - items.length, 100);
-    const query = { limit, before: cursor, ...(q !== '' && { q }) };
-    const page = await client.call('list_conversations', { query });
-    items.push(...page.conversations);
-    cursor = page.next_cursor;
-  }
-  return { items, hasMore: cursor !== null };
 }

@@ -9,7 +9,7 @@ import { Button, Empty, Page } from './ui.tsx';
 
 /** Who was written with, newest first, and beside it the conversation that is open. */
 export function Conversations({ session, live, rest }: PageProps) {
-  const [accountId, contactId] = rest;
+  const [accountId, contactId, messageId = null] = rest;
   const [isWriting, setWriting] = useState(false);
   // No event tells of an erased contact: the list begins anew.
   const [erasures, setErasures] = useState(0);
@@ -41,6 +41,7 @@ export function Conversations({ session, live, rest }: PageProps) {
             live={live}
             accountId={accountId}
             contactId={contactId}
+            messageId={messageId}
             onContact={setPresentId}
             onErased={leaveErased}
           />

@@ -56,7 +56,7 @@ export function MessageRow({ message }: { message: Message }) {
         </ol>
         <p class="quiet">
           <code>{message.id}</code> ·{' '}
-          <a href={address('conversations', message.account_id, contact.id)}>
+          <a href={address('conversations', message.account_id, contact.id, message.id)}>
             {texts.messages.open}
           </a>
         </p>

@@ -1,9 +1,13 @@
 import { Refusal } from '../../../client/refusal.ts';
+import { readConversations } from './conversation-search.ts';
 import type { Message, Session } from './session.ts';
 
 /** What a person looks for; an empty field asks for nothing. */
 export interface Wanted {
   readonly words: string;
+  /** Name or number. */
+  readonly person: string;
+  readonly accountId: string;
   readonly id: string;
   readonly direction: '' | Message['direction'];
   readonly status: '' | Message['status'];
@@ -16,47 +20,106 @@ export interface Wanted {
 /** What was found so far. */
 export interface Found {
   readonly wanted: Wanted;
+  /** The person's id; null where messages of anybody are wanted. */
+  readonly contactId: string | null;
   readonly messages: readonly Message[];
   readonly next: string | null;
+}
+
+/** Whom the name or number may mean, where that is not one person. */
+export interface People {
+  readonly people: readonly Person[];
+  /** Whether there may be others. */
+  readonly hasMore: boolean;
+}
+
+/** A person as messages show one. */
+export interface Person {
+  readonly contact: Message['contact'];
+  readonly channel: string;
 }
 
 /** Pages may be empty: so many are read before the person is asked whether to go on. */
 const pagesAtMost = 10;
 
+/** How many conversations are read for a name: a person has one with each account. */
+const conversationsAtMost = 50;
+
 /**
- * Reads the next matches, or the first without `after`.
+ * Reads the first matches, or asks whose messages are wanted.
+ * @param contactId whose, once that was chosen
  * @throws Refusal, Unreachable
  */
 export async function search(
-  { client }: Session,
+  session: Session,
   wanted: Wanted,
-  after: Found | null,
-): Promise<Found> {
+  contactId: string | null,
+): Promise<Found | People> {
   const id = wanted.id.trim();
   if (id !== '') {
-    try {
-      return { wanted, messages: [await client.call('get_message', { path: { id } })], next: null };
-    } catch (error) {
-      const isUnknown = error instanceof Refusal && error.code === 'message_not_found';
-      if (isUnknown) return { wanted, messages: [], next: null };
-      throw error;
-    }
+    const message = await findMessage(session, id);
+    return { wanted, contactId, messages: message === null ? [] : [message], next: null };
   }
-  const messages = [...(after?.messages ?? [])];
-  const had = messages.length;
-  let before = after?.next ?? null;
+  const nothingYet = { wanted, contactId, messages: [], next: null };
+  if (contactId !== null || wanted.person.trim() === '') return searchOn(session, nothingYet);
+  const found = await findPeople(session, wanted);
+  const [only] = found.people;
+  if (only === undefined || found.people.length > 1 || found.hasMore) return found;
+  return searchOn(session, { ...nothingYet, contactId: only.contact.id });
+}
+
+/**
+ * Reads the next matches.
+ * @throws Refusal, Unreachable
+ */
+export async function searchOn({ client }: Session, found: Found): Promise<Found> {
+  const messages = [...found.messages];
+  let before = found.next;
   for (let page = 0; page < pagesAtMost; page += 1) {
-    const query = { ...queryOf(wanted), ...(before !== null && { before }) };
+    const query = { ...queryOf(found), ...(before !== null && { before }) };
     const answer = await client.call('list_messages', { query });
     messages.push(...answer.messages);
     before = answer.next_cursor;
-    if (before === null || messages.length > had) break;
+    if (before === null || messages.length > found.messages.length) break;
   }
-  return { wanted, messages, next: before };
+  return { ...found, messages, next: before };
 }
 
-function queryOf({ words, direction, status, errorCode, since, until }: Wanted) {
+/**
+ * The message; null where there is none with the id.
+ * @throws Refusal, Unreachable
+ */
+export async function findMessage({ client }: Session, id: string): Promise<Message | null> {
+  try {
+    return await client.call('get_message', { path: { id } });
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'message_not_found') return null;
+    throw error;
+  }
+}
+
+/** `GET /contacts` finds nobody by name: whoever has a message has a conversation. */
+async function findPeople(session: Session, wanted: Wanted): Promise<People> {
+  const filter = { q: wanted.person.trim(), ...accountOf(wanted) };
+  const { items, hasMore } = await readConversations(
+    session,
+    filter,
+    conversationsAtMost,
+    pagesAtMost,
+  );
+  const people = new Map(items.map((one) => [one.contact.id, one]));
+  return { people: [...people.values()], hasMore };
+}
+
+function accountOf({ accountId }: Wanted) {
+  return accountId === '' ? {} : { account_id: accountId };
+}
+
+function queryOf({ wanted, contactId }: Found) {
+  const { words, direction, status, errorCode, since, until } = wanted;
   return {
+    ...accountOf(wanted),
+    ...(contactId !== null && { contact_id: contactId }),
     ...(words.trim() !== '' && { q: words.trim() }),
     ...(direction !== '' && { direction }),
     ...(status !== '' && { status }),

@@ -1,25 +1,33 @@
 import { useState } from 'preact/hooks';
 import type { PageProps } from './app.tsx';
+import { useLoaded } from './loaded.ts';
 import { MessageRow } from './message-row.tsx';
-import { type Found, search, type Wanted } from './message-search.ts';
+import { type Found, type People, search, searchOn, type Wanted } from './message-search.ts';
+import { PeopleChoice } from './people-choice.tsx';
 import { texts } from './texts.ts';
 import { Button, Choice, Empty, Field, Page, Problem, useTask } from './ui.tsx';
 
 const nothing: Wanted = {
-  ...{ words: '', id: '', status: '', direction: '', errorCode: '', since: '', until: '' },
+  ...{ words: '', person: '', accountId: '', id: '', direction: '', status: '' },
+  ...{ errorCode: '', since: '', until: '' },
 };
 
 const directions = ['', 'inbound', 'outbound'] as const;
 const statuses = ['', 'queued', 'sent', 'delivered', 'read', 'failed', 'received'] as const;
 
-/** Finds messages by words, id, state, error and time; each with its way from queued to read. */
+/** Finds messages by words, person, account, id, state, error and time; each with its way from queued to read. */
 export function Messages({ session }: PageProps) {
   const [wanted, want] = useState(nothing);
-  const [found, setFound] = useState<Found | null>(null);
+  const [found, setFound] = useState<Found | People | null>(null);
+  const accounts = useLoaded(
+    async () => (await session.client.call('list_accounts')).accounts,
+    [session],
+  );
   const task = useTask();
   const change = (part: Partial<Wanted>) => want({ ...wanted, ...part });
-  const run = (after: Found | null) =>
-    task.run(async () => setFound(await search(session, after?.wanted ?? wanted, after)));
+  /** @param contactId whose messages, where that was chosen */
+  const run = (contactId: string | null = null) =>
+    task.run(async () => setFound(await search(session, wanted, contactId)));
   const { states, messages: words } = texts;
   return (
     <Page title={texts.menu.messages}>
@@ -27,7 +35,7 @@ export function Messages({ session }: PageProps) {
         class="card"
         onSubmit={(event) => {
           event.preventDefault();
-          void run(null);
+          void run();
         }}
       >
         <div class="fields">
@@ -36,6 +44,22 @@ export function Messages({ session }: PageProps) {
             type="search"
             value={wanted.words}
             onInput={(words) => change({ words })}
+          />
+          <Field
+            label={words.person}
+            type="search"
+            value={wanted.person}
+            onInput={(person) => change({ person })}
+            placeholder={texts.conversations.searchHint}
+          />
+          <Choice
+            label={texts.usage.account}
+            value={wanted.accountId}
+            options={[
+              ['', texts.usage.allAccounts],
+              ...(accounts.value ?? []).map((one) => [one.id, one.identifier] as const),
+            ]}
+            onChange={(accountId) => change({ accountId })}
           />
           <Field label={words.id} value={wanted.id} onInput={(id) => change({ id })} />
           <Choice
@@ -76,26 +100,48 @@ export function Messages({ session }: PageProps) {
           </Button>
         </div>
       </form>
-      <Problem error={task.error} lost={texts.notReached} onRetry={() => run(null)} />
-      {found !== null && (
-        <>
-          {found.messages.length === 0 && (
-            <Empty>
-              <p>{found.next === null ? words.nothing : words.nothingYet}</p>
-            </Empty>
-          )}
-          <ul class="rows">
-            {found.messages.map((message) => (
-              <MessageRow key={message.id} message={message} />
-            ))}
-          </ul>
-          {found.next !== null && (
-            <Button onClick={() => run(found)} isBusy={task.isBusy}>
-              {texts.more}
-            </Button>
-          )}
-        </>
-      )}
+      <Problem error={accounts.error} lost={texts.away} />
+      <Problem error={task.error} lost={texts.notReached} onRetry={() => run()} />
+      {found !== null &&
+        ('people' in found ? (
+          <PeopleChoice
+            found={found}
+            onChoose={({ contact }) => {
+              change({ person: contact.phone ?? contact.name });
+              void run(contact.id);
+            }}
+          />
+        ) : (
+          <Results
+            found={found}
+            isBusy={task.isBusy}
+            onMore={() => task.run(async () => setFound(await searchOn(session, found)))}
+          />
+        ))}
     </Page>
+  );
+}
+
+function Results(props: { found: Found; isBusy: boolean; onMore: () => void }) {
+  const { messages, next } = props.found;
+  const words = texts.messages;
+  return (
+    <>
+      {messages.length === 0 && (
+        <Empty>
+          <p>{next === null ? words.nothing : words.nothingYet}</p>
+        </Empty>
+      )}
+      <ul class="rows">
+        {messages.map((message) => (
+          <MessageRow key={message.id} message={message} />
+        ))}
+      </ul>
+      {next !== null && (
+        <Button onClick={props.onMore} isBusy={props.isBusy}>
+          {texts.more}
+        </Button>
+      )}
+    </>
   );
 }

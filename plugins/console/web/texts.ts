@@ -218,6 +218,10 @@ export const texts = {
     earlier: 'Earlier messages',
     log: 'Messages',
     noMessages: 'No message yet.',
+    missing: {
+      older: 'The message is older than what was read so far. Read earlier messages to reach it.',
+      gone: 'The message is no longer here: it was erased, or was too old to be kept.',
+    },
     messageTo: (name: string) => `Message to ${name}`,
     send: 'Send',
     sendAgain: 'Send again',
@@ -262,6 +266,9 @@ export const texts = {
   },
   messages: {
     words: 'Words of the text',
+    person: 'Person',
+    whose: 'Whose messages?',
+    moreMatch: 'More people may match: type more of the name or number.',
     id: 'Id of the message',
     direction: 'Direction',
     directions: { any: 'Any', inbound: 'Received', outbound: 'Sent' },

@@ -1,12 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Browser, Page, Route } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { signIn, skipWithoutBrowser, startBrowser, watchPage } from '../../harness/browser.ts';
+import {
+  signIn,
+  skipWithoutBrowser,
+  startBrowser,
+  violations,
+  watchPage,
+} from '../../harness/browser.ts';
 import { type RunningGateway, runGateway } from '../../harness/gateway.ts';
 import { pair, phoneNumber, until } from '../../harness/story.ts';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const [phone, ada] = [phoneNumber(1), phoneNumber(101)];
 /** Changes by others are on the screen after this. */
 const liveMs = 2_000;
@@ -39,18 +43,6 @@ const screens = [
   [1280, 'light'],
   [390, 'dark'],
 ] as const;
-
-/** What axe finds wrong in a page. Evaluated, as the policy of the page keeps scripts out. */
-async function violations(page: Page): Promise<readonly string[]> {
-  // One document has many pages: axe stays in it.
-  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axe);
-  const run = 'axe.run().then(({ violations }) => JSON.stringify(violations))';
-  const found = JSON.parse(await page.evaluate<string>(run)) as readonly {
-    readonly id: string;
-    readonly nodes: readonly { readonly html: string }[];
-  }[];
-  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-}
 
 async function isNarrow(page: Page): Promise<boolean> {
   const [wide, inner] = await page.evaluate<[number, number]>(

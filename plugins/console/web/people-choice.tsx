@@ -1,0 +1,33 @@
+import type { People, Person } from './message-search.ts';
+import { channelName, nameOf, texts } from './texts.ts';
+import { Button, Empty, Name } from './ui.tsx';
+
+/** Whom a name or number may mean; nobody is said, too. */
+export function PeopleChoice(props: { found: People; onChoose: (person: Person) => void }) {
+  const { people, hasMore } = props.found;
+  const { nothingFound, nothingYet } = texts.conversations;
+  if (people.length === 0) {
+    return (
+      <Empty>
+        <p>{hasMore ? nothingYet : nothingFound}</p>
+      </Empty>
+    );
+  }
+  return (
+    <section class="card">
+      <p>{texts.messages.whose}</p>
+      <ul class="rows">
+        {people.map((person) => (
+          <li key={person.contact.id}>
+            <Button onClick={() => props.onChoose(person)}>
+              <Name>{nameOf(person.contact)}</Name>
+              {person.contact.name !== '' && <bdi> {person.contact.phone}</bdi>} ·{' '}
+              {channelName(person.channel)}
+            </Button>
+          </li>
+        ))}
+      </ul>
+      {hasMore && <p class="quiet">{texts.messages.moreMatch}</p>}
+    </section>
+  );
+}

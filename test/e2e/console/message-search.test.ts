@@ -1,0 +1,160 @@
+import type { Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { signIn, skipWithoutBrowser, startBrowser, violations } from '../../harness/browser.ts';
+import { type RunningGateway, runGateway } from '../../harness/gateway.ts';
+import { bodyOf, pair, phoneNumber, receive } from '../../harness/story.ts';
+
+const [shop, support] = [phoneNumber(1), phoneNumber(2)];
+const [ada, other, grace] = [phoneNumber(101), phoneNumber(102), phoneNumber(103)];
+/** More than a conversation shows at first. */
+const later = 90;
+
+interface Stage {
+  readonly gateway: RunningGateway;
+  readonly page: Page;
+  readonly origin: string;
+  readonly shopId: string;
+}
+
+t.test('the search for messages', { skip: skipWithoutBrowser }, async (t) => {
+  const gateway = await runGateway(t, { databaseUrl: null });
+  const { api } = gateway;
+  const shopId = await pair(api, shop);
+  await pair(api, support);
+  await receive(api, shop, { from: { phone: ada, name: 'Ada One' }, text: 'a needle' });
+  await receive(api, shop, { from: { phone: other, name: 'Ada Two' }, text: 'of another' });
+  await receive(api, support, { from: { phone: grace, name: 'Grace' }, text: 'to support' });
+  for (let n = 1; n <= later; n += 1) {
+    await api.post(`/sandbox/phones/${shop}/inbound`, { from: { phone: ada }, text: `hay ${n}` });
+  }
+  const page = await (await startBrowser(t)).newPage();
+  page.setDefaultTimeout(15_000);
+  const { origin } = new URL(gateway.baseUrl);
+  await signIn(page, origin, gateway.key);
+  const stage = { gateway, page, origin, shopId };
+  await t.test('asks by person and account', (t) => byPerson(t, stage));
+  await t.test('opens the conversation at the message', (t) => opens(t, stage));
+  await t.test('a message that is not there', (t) => missing(t, stage));
+  await t.test('with a key for some accounts', (t) => limited(t, stage));
+});
+
+async function find(page: Page, person: string): Promise<void> {
+  await page.getByLabel('Person').fill(person);
+  await page.getByRole('button', { name: 'Find' }).click();
+}
+
+async function byPerson(t: Test, { page, origin }: Stage): Promise<void> {
+  await page.goto(`${origin}/console#/messages`);
+  const rows = page.locator('.rows summary');
+  await find(page, 'grace');
+  await rows.getByText('to support').waitFor();
+  t.equal(await rows.count(), 1, 'one person of that name');
+
+  await find(page, 'ada');
+  await page.getByText('Whose messages?').waitFor();
+  t.same(await violations(page), [], 'the choice');
+  await page.getByRole('button', { name: 'Ada Two' }).click();
+  await rows.getByText('of another').waitFor();
+  t.equal(await rows.count(), 1, 'who was chosen');
+  t.equal(await page.getByLabel('Person').inputValue(), other);
+  await page.getByRole('button', { name: 'Find' }).click();
+  await rows.getByText('of another').waitFor();
+  t.equal(await page.getByText('Whose messages?').count(), 0, 'is not asked for again');
+
+  await find(page, 'nobody');
+  await page.getByText('Nobody was found.').waitFor();
+  await find(page, '');
+  await page.getByLabel('Account').selectOption({ label: support });
+  await page.getByRole('button', { name: 'Find' }).click();
+  await rows.getByText('to support').waitFor();
+  t.equal(await rows.count(), 1, 'the messages of one account');
+  await find(page, 'ada');
+  await page.getByText('Nobody was found.').waitFor();
+  t.pass('nobody who writes with another account alone');
+  await page.getByRole('button', { name: 'Clear' }).click();
+}
+
+async function opens(t: Test, { gateway, page }: Stage): Promise<void> {
+  await page.getByLabel('Words of the text').fill('needle');
+  await find(page, ada);
+  await page.locator('.rows summary').getByText('a needle').click();
+  await page.getByRole('link', { name: 'Open the conversation' }).click();
+  const opened = page.locator('.bubble[aria-current]');
+  await opened.getByText('a needle').waitFor();
+  const isSeen = () =>
+    page.evaluate<boolean>(`(() => {
+      const log = document.querySelector('.messages').getBoundingClientRect();
+      const { top, bottom } = document.activeElement.getBoundingClientRect();
+      return document.activeElement.matches('[aria-current]') && top >= log.top && bottom <= log.bottom;
+    })()`);
+  t.ok(await isSeen(), 'the message is on the screen and has the focus');
+  t.same(await violations(page), [], 'the conversation');
+  const { api } = gateway;
+  await api.post(`/sandbox/phones/${shop}/inbound`, { from: { phone: ada }, text: 'the newest' });
+  await page.getByRole('log').getByText('the newest').waitFor();
+  t.ok(await isSeen(), 'it stays there when the contact writes');
+  await page.getByLabel('Message to Ada One').fill('a draft');
+  await page.locator('.talks a[aria-current]').click();
+  await opened.waitFor({ state: 'detached' });
+  t.equal(await page.getByRole('log').getByText('a needle').count(), 0, 'the newest are shown');
+  t.equal(await page.getByLabel('Message to Ada One').inputValue(), 'a draft');
+
+  let made = 0;
+  // A conversation without an end in sight: its first page again and again, under other ids.
+  await page.route('**/v1/messages?*', async (route) => {
+    const url = new URL(route.request().url());
+    url.searchParams.delete('before');
+    const response = await route.fetch({ url: url.href });
+    const { messages } = (await response.json()) as { messages: object[] };
+    const others = messages.map((message) => ({ ...message, id: `msg_${++made}` }));
+    await route.fulfill({ response, json: { messages: others, next_cursor: 'more' } });
+  });
+  await page.goBack();
+  await page.getByText('older than what was read so far').waitFor();
+  t.ok(made > 2_000, `after ${made} messages`);
+  await page.unrouteAll({ behavior: 'wait' });
+  await page.getByRole('button', { name: 'Earlier messages' }).click();
+  await opened.getByText('a needle').waitFor();
+  t.ok(await isSeen(), 'and is reached by reading on');
+}
+
+async function missing(t: Test, { gateway, page, origin, shopId }: Stage): Promise<void> {
+  const { api } = gateway;
+  const { messages } = bodyOf<{ messages: { id: string; contact: { id: string } }[] }>(
+    await api.get('/messages?q=another'),
+  );
+  const [found] = messages;
+  const { contacts } = bodyOf<{ contacts: { id: string }[] }>(
+    await api.get(`/contacts?phone=${encodeURIComponent(ada)}`),
+  );
+  const [contact] = contacts;
+  const gone = page.getByText('The message is no longer here');
+  const unknown = `msg_${'0'.repeat(26)}`;
+  for (const id of [unknown, found?.id ?? '']) {
+    await page.goto(`${origin}/console#/conversations/${shopId}/${contact?.id}/${id}`);
+    await gone.waitFor();
+    await page.getByRole('log').getByText('the newest').waitFor();
+    t.equal(await page.locator('.bubble[aria-current]').count(), 0, 'the newest are shown');
+    await page.goto(`${origin}/console#/messages`);
+  }
+  t.equal((await api.delete(`/contacts/${found?.contact.id}`)).status, 200);
+  const path = `conversations/${shopId}/${found?.contact.id}/${found?.id}`;
+  await page.goto(`${origin}/console#/${path}`);
+  t.match(await page.getByRole('alert').innerText(), /contact_not_found/, 'an erased contact');
+}
+
+async function limited(t: Test, { gateway, page, origin, shopId }: Stage): Promise<void> {
+  const body = { name: 'Shop', scopes: ['read'], account_ids: [shopId] };
+  const { key } = bodyOf<{ key: string }>(await gateway.api.post('/keys', body));
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await signIn(page, origin, key);
+  await page.goto(`${origin}/console#/messages`);
+  const options = page.getByLabel('Account').locator('option');
+  await options.nth(1).waitFor({ state: 'attached' });
+  t.same(await options.allInnerTexts(), ['All accounts', shop]);
+  await find(page, 'grace');
+  await page.getByText('Nobody was found.').waitFor();
+  await find(page, 'ada one');
+  await page.locator('.rows summary').getByText('the newest').waitFor();
+  t.pass('its own are found');
+}
