@@ -13,7 +13,8 @@ export type IdPrefix =
   | 'key'
   | 'rec'
   | 'aud'
-  | 'fgt';
+  | 'fgt'
+  | 'opn';
 
 const random = new Uint8Array(4_096);
 let used = random.length;

@@ -64,3 +64,15 @@ export function makeEraseSomeLane(messages: Pick<Messages, 'eraseSome'>): Lane<E
     },
   };
 }
+
+/** The lane that deletes the openers to an erased contact, which count no more. */
+export const forgetOpenersLane: Lane<Erasure, boolean> = {
+  name: 'contacts.forget-openers',
+  locks: () => [],
+  async run(unit, inputs) {
+    for (const { contactId } of inputs) {
+      if (contactId !== null) await unit.threads.deleteOfContact(contactId);
+    }
+    return inputs.map(() => false);
+  },
+};

@@ -7,7 +7,7 @@ import type {} from '../erasure/contract.ts';
 import { changesOf } from './change-contact.ts';
 import { ContactChanger } from './contact-changer.ts';
 import { createContactLane } from './create.ts';
-import { makeEraseLane, makeEraseSomeLane } from './erase.ts';
+import { forgetOpenersLane, makeEraseLane, makeEraseSomeLane } from './erase.ts';
 import { exportContact } from './export-contact.ts';
 import { contactPage } from './list-contacts.ts';
 import { contactOperations } from './operations.ts';
@@ -33,6 +33,7 @@ export default gatewayPlugin(
     erasures.add('con', ({ tenantId, address }) =>
       address === null ? Promise.resolve(false) : accounts.forget(tenantId, address),
     );
+    erasures.add('opn', (erasure) => storage.submit(forgetOpenersLane, erasure));
     erasures.add('fgt', ({ tenantId, contactId: id }) =>
       id === null ? Promise.resolve(false) : changer.forgetSome({ tenantId, id }),
     );

@@ -5,10 +5,10 @@ import type { ContactAddress } from '../../core/contracts/driver.ts';
  * rest is deleted in steps, each a short transaction; what a killed process left is gone on with by a sweep.
  */
 export interface Erasure {
-  /** Of what is erased, a contact or a tenant; of a contact made private, one of its own: that may happen again. */
+  /** Of what is erased, a contact or a tenant; of any other kind one of its own. */
   readonly id: string;
   readonly tenantId: string;
-  /** The contact that was made private; null: another kind of erasure. */
+  /** The contact that was made private, or to whom openers were sent; null: another kind of erasure. */
   readonly contactId: string | null;
   /** Of an erased contact, until nothing else is left of it; null: a tenant's. */
   readonly address: ErasedAddress | null;
@@ -19,8 +19,11 @@ export interface ErasedAddress extends ContactAddress {
   readonly channel: string;
 }
 
-/** A kind of erasures, by the prefix of their ids: contacts, messages of contacts made private, tenants. */
-export type ErasurePrefix = 'con' | 'fgt' | 'ten';
+/**
+ * A kind of erasures, by the prefix of their ids: contacts, messages of contacts made private, openers to erased contacts,
+ * tenants.
+ */
+export type ErasurePrefix = 'con' | 'fgt' | 'opn' | 'ten';
 
 /** One step: deletes a bounded part, in a short transaction. Answers whether there is more to delete. */
 export type ErasureStep = (erasure: Erasure) => Promise<boolean>;

@@ -66,8 +66,8 @@ declare module '../../core/contracts/messages.ts' {
      */
     beginErasing(unit: Unit, tenantId: string, contactId: string): Promise<void>;
     /**
-     * Deletes some of the other messages of an erased contact, with what hangs on them, and in the end its threads. The
-     * caller has locked the tenant. Answers whether there are more.
+     * Deletes some of the other messages of an erased contact, with what hangs on them, and in the end its threads, but for
+     * openers that still count. The caller has locked the tenant. Answers whether there are more.
      */
     eraseSome(unit: Unit, tenantId: string, contactId: string): Promise<boolean>;
   }

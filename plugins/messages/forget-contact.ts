@@ -72,11 +72,21 @@ async function fail(
 
 /**
  * Deletes some of the messages of an erased contact, but for those that the erasure failed, and its threads with the
- * last of them. Answers whether there are more.
+ * last of them. Openers that the guard counts stay for as long: an erasure of their own deletes them then. Answers
+ * whether there are more messages.
+ * @param countedMs for which the guard counts an opener
  */
-export async function eraseSome(unit: Unit, tenantId: string, contactId: string): Promise<boolean> {
+export async function eraseSome(
+  unit: Unit,
+  tenantId: string,
+  contactId: string,
+  countedMs: number,
+): Promise<boolean> {
   if (await deleteSome(unit, tenantId, contactId, 'contact_erased')) return true;
-  await unit.threads.deleteOfContact(contactId);
+  const last = await unit.threads.deleteButOpeners(contactId, unit.now - countedMs);
+  if (last === null) return false;
+  const id = newId('opn', unit.now);
+  await unit.erasures.begin({ id, tenantId, contactId, address: null }, last + countedMs);
   return false;
 }
 

@@ -49,6 +49,7 @@ export default gatewayPlugin(
     const idempotencyMs = hoursMs(config.messages.idempotency_h);
     const dispatchers = new Dispatchers();
     const hosts = new HostNotifier(broker, dispatchers);
+    const { openers, windowMs } = limits.rules.guards.openerBurst;
     const forget: Messages['forgetContact'] = async (unit, tenantId, contactId) => {
       await forgetContact(unit, tenantId, contactId, reporter);
       unit.afterCommit(() => media.sweep());
@@ -146,7 +147,7 @@ export default gatewayPlugin(
       async beginErasing(unit, tenantId, contactId) {
         await failUndispatched(unit, tenantId, contactId, 'contact_erased', reporter);
       },
-      eraseSome,
+      eraseSome: (...of) => eraseSome(...of, openers === 0 ? 0 : windowMs),
     }));
     app.operations.add(
       sendMessage({ maxText: config.messages.max_text, send, ask }),

@@ -18,7 +18,10 @@ export class ErasureTable {
     this.db = db;
   }
 
-  /** Begins an erasure, in the transaction after which nobody sees its subject any more; repeatable. */
+  /**
+   * Begins an erasure, in the transaction after which nobody sees its subject any more; repeatable.
+   * @param at now, or the moment before which no sweep takes it
+   */
   async begin({ id, tenantId, contactId, address }: Erasure, at: number): Promise<void> {
     const { channel = null, phone = null, networkId: network_id = null } = address ?? {};
     const subject = { id, tenant_id: tenantId, contact_id: contactId };

@@ -32,6 +32,21 @@ export class ThreadTable {
     this.db = db;
   }
 
+  /**
+   * Deletes what passed with a contact but its openers after a moment, which count on without anything else; answers when
+   * the last of them was accepted, null when none is left.
+   */
+  async deleteButOpeners(contactId: string, since: number): Promise<number | null> {
+    const { knex } = this.db;
+    await knex('threads')
+      .where({ contact_id: contactId })
+      .where((old) => old.whereNull('opened_at').orWhere('opened_at', '<=', since))
+      .delete();
+    await knex('threads').where({ contact_id: contactId }).update({ inbound_at: null });
+    const left = await this.ofContacts([contactId]);
+    return left.length === 0 ? null : Math.max(...left.map(({ openedAt }) => openedAt ?? 0));
+  }
+
   /** Deletes what passed with a contact. */
   async deleteOfContact(contactId: string): Promise<void> {
     await this.db.knex('threads').where({ contact_id: contactId }).delete();

@@ -1,7 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
-import { makeEraseLane, makeEraseSomeLane } from '../../../plugins/contacts/erase.ts';
+import {
+  forgetOpenersLane,
+  makeEraseLane,
+  makeEraseSomeLane,
+} from '../../../plugins/contacts/erase.ts';
 import { ErasureSweep } from '../../../plugins/erasure/sweep.ts';
 import { eraseSome, failUndispatched } from '../../../plugins/messages/forget-contact.ts';
 import { log, run } from '../../fixtures/process.ts';
@@ -10,7 +14,7 @@ import { databases, engines } from '../../harness/databases.ts';
 import { storeMany } from '../../harness/many-messages.ts';
 import { scale, scaled } from '../../harness/scale.ts';
 import { until } from '../../harness/story.ts';
-import { acceptedId, makeTenant, openStage } from '../messages/stage.ts';
+import { acceptedId, codeOf, makeTenant, openStage } from '../messages/stage.ts';
 
 const phone = '+12025550177';
 const secret = 'a word of Ada alone';
@@ -43,7 +47,7 @@ for (const engine of databases) {
     if (erasure === null) throw new Error('nothing was begun');
     t.equal(erasure.id, id);
     t.equal(await storage.submit(begin, { tenantId, id }), null, 'nobody finds the contact again');
-    const some = makeEraseSomeLane({ eraseSome });
+    const some = makeEraseSomeLane({ eraseSome: (...of) => eraseSome(...of, 0) });
     t.equal(await storage.submit(some, erasure), true, 'the first step is not the last');
     // The process dies here. Another one starts some time later.
     await storage.connections.write('erasures').update({ created_at: 1 });
@@ -103,3 +107,59 @@ t.test('erasures that cannot be gone on with hold up none behind them', async (t
   release();
   await sweep.stop();
 });
+
+for (const engine of databases) {
+  t.test(`an erasure gives no opener back, ${engine.name}`, async (t) => {
+    const database = await engine.create(t);
+    const stage = await openStage(t, database.url, { openers: 5 });
+    const { storage } = stage;
+    const { read, write } = storage.connections;
+    const { tenantId } = await makeTenant(stage);
+    const begin = makeEraseLane({
+      async beginErasing(unit, ...of) {
+        await failUndispatched(unit, ...of, 'contact_erased', { report: () => undefined });
+      },
+    });
+    const some = makeEraseSomeLane({ eraseSome: (...of) => eraseSome(...of, 60_000) });
+    const sweep = new ErasureSweep({ storage, sweepMedia: async () => undefined, log });
+    sweep.add('con', (erasure) => storage.submit(some, erasure));
+    sweep.add('opn', (erasure) => storage.submit(forgetOpenersLane, erasure));
+    t.teardown(() => sweep.stop());
+    sweep.start();
+    const stranger = (n: number) => stage.send({ tenantId, phone: `+1202555017${n}` });
+    const erase = async (messageId: string): Promise<string> => {
+      const [message] = await storage.read.messages.byIds([messageId]);
+      const id = message?.contactId ?? '';
+      const erasure = await storage.submit(begin, { tenantId, id });
+      if (erasure === null) throw new Error('nothing was begun');
+      await sweep.finish(erasure);
+      t.equal(await storage.read.erasures.has(id), false, 'it has ended');
+      return id;
+    };
+    const first = acceptedId(await stranger(1));
+    const [answered] = await storage.read.messages.byIds([first]);
+    await write('threads').update({ inbound_at: answered?.createdAt ?? 0 });
+    const ids = [await erase(first)];
+    ids.push(await erase(acceptedId(await stranger(1))));
+    t.not(ids[1], ids[0], 'whom nobody knows any more is a stranger again');
+    for (const n of [2, 3, 4]) ids.push(await erase(acceptedId(await stranger(n))));
+    t.equal(codeOf(await stranger(5)), 'opener_burst', 'the sixth within a minute');
+    const threads = () => read('threads').whereIn('contact_id', ids);
+    t.same(await threads().distinct('inbound_at'), [{ inbound_at: null }]);
+
+    t.equal((await threads()).length, 5);
+    const waiting = await read('erasures').where('id', 'like', 'opn%');
+    t.equal(waiting.length, 5);
+    const [opened] = await threads().min('opened_at as at');
+    const due = waiting.map(({ created_at }) => created_at);
+    t.ok(
+      Math.min(...due) >= (opened?.at ?? Number.NaN) + 60_000,
+      'until none of them counts any more',
+    );
+    await write('threads').update({ opened_at: 1 });
+    await write('erasures').update({ created_at: 1 });
+    await until('the end', async () => (await read('erasures')).length === 0 || undefined, 20_000);
+    t.same(await threads(), [], 'and nothing is left');
+    acceptedId(await stranger(5));
+  });
+}
