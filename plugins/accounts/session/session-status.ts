@@ -90,6 +90,8 @@ export class SessionStatus {
     if (trigger.type === 'lost') {
       // Set by the port already; a `connected` from before may have been taken in between.
       live.connected = false;
+      // After the last code nothing is being linked: only a connect begins anew, and the timer ends the pairing.
+      if (this.#pairing?.step?.type === 'expired') return;
       this.#loss = trigger;
       tries.lost(trigger.reason, trigger.retryAt);
       // A further try that failed alike: nothing to store.

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { Client } from '../../harness/client.ts';
 import type { Fleet, FleetTenant } from '../../harness/fleet.ts';
@@ -90,6 +91,13 @@ async function byQr(t: Test, { rows }: Fleet, { id: tenantId, api }: FleetTenant
   t.match(await api.get(`${path}/qr`), { status: 410, body: { error_code: 'qr_expired' } });
   t.match((await api.get(`${path}/status`)).body, { status: 'connecting', reason: null });
   t.match(await api.post(`/sandbox/phones/${phone}/scan`), { status: 409 });
+  await api.put('/sandbox/network', { reachable: false });
+  await pause(300);
+  await api.put('/sandbox/network', { reachable: true });
+  // Longer than the pause before a further try.
+  await pause(1_500);
+  t.match(await api.get(`${path}/qr`), { status: 410 }, 'a lost network begins no new pairing');
+  t.match((await api.get(`${path}/status`)).body, { status: 'connecting', reason: null });
   const third = await connect(api, phone);
   t.equal(third.account_id, begun.account_id);
   await qrOf(api, phone);

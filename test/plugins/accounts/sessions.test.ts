@@ -153,6 +153,30 @@ for (const { name, create } of databases) {
       t.ok(driver.last.closed);
     });
 
+    t.test('a loss after the last code of a pairing begins no new one', async (t) => {
+      const { world, process, caller } = await begin(t, { pairingTimeoutMs: 2_500 });
+      const phone = newNumber();
+      const { view } = await connect(process, caller, phone);
+      const { last } = process.driver;
+      await last.emit({ type: 'step', step: { type: 'expired' } });
+      await last.state('lost');
+      const { state, step, retryAt } = await look(process, caller, phone);
+      t.match(
+        { state, step },
+        { state: { status: 'connecting', reason: null }, step: { type: 'expired' } },
+      );
+      t.equal(retryAt, null, 'nor is one planned');
+      await until('the end of the pairing', async () =>
+        (await world.row(view.accountId)).status === 'disconnected' ? true : undefined,
+      );
+      t.equal((await world.row(view.accountId)).reason, 'pairing_timeout');
+      t.same(
+        last.calls.filter((call) => call.startsWith('link')),
+        ['link qr'],
+      );
+      t.equal(process.driver.last, last);
+    });
+
     t.test('an unfinished pairing is reset, times out, or is refused', async (t) => {
       const { world, process, caller } = await begin(t, { pairingTimeoutMs: 300 });
       const phone = newNumber();
