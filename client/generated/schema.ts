@@ -374,7 +374,7 @@ export interface paths {
         };
         /**
          * Get the QR code of a msgapp number
-         * @description The code to be scanned with the phone that owns the number. It is short-lived and renewed by itself: fetch it every 10 to 15 seconds until the status says `connected`. `qr` is the text that the code holds, `qr_image` a picture of it. `qr_not_ready`: ask again in a moment. `qr_expired`: the last code ran out or the pairing ended; connect again. `qr_not_applicable`: the number is connected, or is being paired by pairing code.
+         * @description The code to be scanned with the phone that owns the number. It is short-lived and renewed by itself: fetch it every 10 to 15 seconds until the status says `connected`. `qr` is the text that the code holds, `qr_image` a picture of it. `qr_not_ready`: ask again in a moment. `qr_expired`: the last code ran out or the pairing ended; connect again. `qr_not_applicable`: the number is linked already, or is being paired by pairing code.
          */
         get: operations["get_msgapp_qr"];
         put?: never;

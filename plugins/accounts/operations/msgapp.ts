@@ -52,8 +52,8 @@ function qr(connections: Connections): AnyOperation {
       'The code to be scanned with the phone that owns the number. It is short-lived and renewed by itself: ' +
       'fetch it every 10 to 15 seconds until the status says `connected`. `qr` is the text that the code ' +
       'holds, `qr_image` a picture of it. `qr_not_ready`: ask again in a moment. `qr_expired`: the last code ' +
-      'ran out or the pairing ended; connect again. `qr_not_applicable`: the number is connected, or is ' +
-      'being paired by pairing code.',
+      'ran out or the pairing ended; connect again. `qr_not_applicable`: the number is linked already, ' +
+      'or is being paired by pairing code.',
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: ConnectionParams,
     query: null,
@@ -179,7 +179,7 @@ function scannable({ state, options, step }: SessionView) {
   if (options.method !== 'qr') throw new GatewayError('qr_not_applicable');
   if (state.status === 'disconnected') throw new GatewayError('qr_expired');
   if (!isPairing(state)) {
-    throw new GatewayError('qr_not_applicable', { message: 'This number is connected already.' });
+    throw new GatewayError('qr_not_applicable', { message: 'This number is linked already.' });
   }
   if (step?.type === 'expired') throw new GatewayError('qr_expired');
   if (step?.type !== 'show_qr') throw new GatewayError('qr_not_ready');

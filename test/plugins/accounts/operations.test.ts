@@ -167,7 +167,11 @@ for (const { name, create } of databases) {
         status: 'connected',
         ...unhindered,
       });
-      t.match(await call('get_msgapp_qr', { phone }), { refused: 'qr_not_applicable' });
+      const nothingToScan = {
+        refused: 'qr_not_applicable',
+        error: 'This number is linked already.',
+      };
+      t.match(await call('get_msgapp_qr', { phone }), nothingToScan);
       const { accounts } = await call('list_accounts');
       t.match(accounts, [
         {
@@ -196,6 +200,7 @@ for (const { name, create } of databases) {
         detail: 'As the test wants.',
       });
       t.match((await call('list_accounts')).accounts, [{ status_detail: 'As the test wants.' }]);
+      t.match(await call('get_msgapp_qr', { phone }), nothingToScan, 'also while it is restricted');
       await driver.last.state('logged_out');
       t.match(await call('get_msgapp_status', { phone }), {
         status: 'disconnected',
