@@ -15,6 +15,8 @@ export interface AttemptRequest {
   readonly deliveryId: string;
   /** From 1. */
   readonly number: number;
+  /** When it is made, by the database's clock. */
+  readonly at: number;
   /** The body, byte for byte as it is signed and sent. */
   readonly payload: string;
   /** Makes the headers, signed for a time in Unix seconds. */
@@ -39,7 +41,7 @@ export function unsentAttempt(number: number, at: number, message: string): Atte
 /** Dependencies and time-outs of an attempt. */
 export interface AttemptParts {
   readonly egress: Egress;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'monotonic'>;
   /** `webhooks.timeout_s`, in milliseconds. */
   readonly timeoutMs: number;
   /** `webhooks.connect_timeout_s`, in milliseconds. */
@@ -57,7 +59,7 @@ export async function attempt(
   signal?: AbortSignal,
 ): Promise<Attempt> {
   const { egress, clock, timeoutMs, connectTimeoutMs } = parts;
-  const at = clock.now();
+  const { number, at } = request;
   const begun = clock.monotonic();
   const span = startAttemptSpan(request);
   const trace = traceparentOf(span);
@@ -73,7 +75,7 @@ export async function attempt(
   });
   if (span !== null) endAttemptSpan(span, outcome);
   const durationMs = Math.round(clock.monotonic() - begun);
-  const made = { number: request.number, at, durationMs };
+  const made = { number, at, durationMs };
   if (!outcome.answered) {
     return { ...made, statusCode: null, answer: '', failure: outcome.failure };
   }

@@ -60,7 +60,7 @@ export default gatewayPlugin(
       delivers: roles.includes('webhooks'),
     });
     provideSingleton(app.container, 'directFanOut', () => engine.directFanOut);
-    const messages = new ControlMessages(egress, clock);
+    const messages = new ControlMessages(egress, storage);
     const mostPerKey = mcp.max_event_subscriptions;
     provideSingleton(app.container, 'eventSubscriptions', () =>
       makeEventSubscriptions({

@@ -66,7 +66,7 @@ export async function deliverSample(
   const { url } = webhook;
   const facts = { event, deliveryId, number: 1, payload, secrets };
   const headersAt = (timestamp: number) => attemptHeaders(facts, timestamp);
-  const sent = { ...facts, url, headersAt };
+  const sent = { ...facts, at: now, url, headersAt };
   const made = await attempt(parts, sent, signal);
   const delivery: Delivery = {
     id: deliveryId,

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../core/contracts/clock.ts';
 
 /**
- * Estimate of the database's clock: the time of the last transaction, run on by the monotonic clock. For queries only:
- * decisions take their transaction's own time.
+ * Estimate of the database's clock: the time of the last transaction, run on by the monotonic clock. For queries and
+ * timestamps of requests only: decisions take their transaction's own time.
  */
 export class DatabaseClock {
   readonly #clock: Clock;

@@ -105,7 +105,7 @@ export class Requests {
       isLate = true;
       this.#countLate(run, failing, 1);
     }, slowMs);
-    const attempt = await send(this.#sending, ready);
+    const attempt = await send(this.#sending, ready, this.#now.now());
     clearTimeout(slow);
     if (isLate) this.#countLate(run, failing, -1);
     run.answered(ready, attempt.durationMs);

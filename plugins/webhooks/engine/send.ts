@@ -15,22 +15,23 @@ export type SendingParts = Pick<EngineParts, 'egress' | 'clock' | 'settings' | '
 /**
  * Makes the next attempt of a delivery. When the secret cannot be opened nothing is sent, rather than unsigned. Never
  * rejects.
+ * @param at now, by the database's clock
  */
-export async function send(parts: SendingParts, ready: ReadyAttempt): Promise<Attempt> {
+export async function send(parts: SendingParts, ready: ReadyAttempt, at: number): Promise<Attempt> {
   const { egress, clock, settings, secrets, log, mint } = parts;
   const { timeoutMs, connectTimeoutMs } = settings;
   const { delivery, webhook, event } = ready;
   const number = delivery.attempts + 1;
-  const unsent = (message: string) => unsentAttempt(number, clock.now(), message);
+  const unsent = (message: string) => unsentAttempt(number, at, message);
   let opened: SigningSecrets | null = null;
   try {
-    opened = secrets.of(webhook, clock.now());
+    opened = secrets.of(webhook, at);
   } catch (error) {
     log.error({ err: error, webhook: webhook.id }, 'a signing secret cannot be opened');
     return unsent('The gateway cannot open the signing secret: nothing was sent.');
   }
   const payload = withFreshMedia(event.payload, mint);
-  const request = requestOf(ready, number, payload, opened);
+  const request = { ...requestOf(ready, number, payload, opened), at };
   if (webhook.grant !== null && Buffer.byteLength(request.payload) > mostBodyBytes) {
     return unsent(`The body has more than ${mostBodyBytes} bytes: nothing was sent.`);
   }
@@ -43,7 +44,7 @@ function requestOf(
   number: number,
   payload: string,
   secrets: SigningSecrets | null,
-): AttemptRequest {
+): Omit<AttemptRequest, 'at'> {
   const { url, grant } = webhook;
   const { id: deliveryId, eventId, eventType } = delivery;
   const common = { url, event: eventType, deliveryId, number, trace: event.trace };

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../../core/contracts/clock.ts';
+import type { Storage } from '../../../core/contracts/storage.ts';
 import type { Egress, EgressAnswer, EgressOutcome } from '../../egress/contract.ts';
 import type { SigningSecrets } from '../subscriptions/secret.ts';
 import { callbackHeaders } from './rendering.ts';
@@ -23,21 +23,21 @@ export interface Callback {
 /** Posts control messages, signed as deliveries are. */
 export class ControlMessages {
   readonly #egress: Pick<Egress, 'post'>;
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #storage: Pick<Storage, 'now'>;
 
-  constructor(egress: Pick<Egress, 'post'>, clock: Pick<Clock, 'now'>) {
+  constructor(egress: Pick<Egress, 'post'>, storage: Pick<Storage, 'now'>) {
     this.#egress = egress;
-    this.#clock = clock;
+    this.#storage = storage;
   }
 
-  /** Posts once. Never rejects. */
-  post(
+  /** Posts once. @throws GatewayError `unavailable` when the database does not say what time it is */
+  async post(
     { subscriptionId, url, secrets }: Callback,
     message: ControlMessage,
   ): Promise<EgressOutcome<EgressAnswer>> {
     const body = JSON.stringify(message);
     const id = `msg_${message.type}_${randomBytes(16).toString('hex')}`;
-    const at = Math.floor(this.#clock.now() / 1000);
+    const at = Math.floor((await this.#storage.now()) / 1000);
     const headers = callbackHeaders({ subscriptionId, id, body, secrets }, at);
     return this.#egress.post({ url, headers, body, timeoutMs, connectTimeoutMs: timeoutMs });
   }

@@ -1,8 +1,10 @@
 import t from 'tap';
 import type { EgressOutcome, EgressPost } from '../../../plugins/egress/contract.ts';
 import { attempt, attemptHeaders } from '../../../plugins/webhooks/attempt.ts';
+import { ControlMessages } from '../../../plugins/webhooks/event-subscriptions/control-messages.ts';
+import { deliverSample } from '../../../plugins/webhooks/sample-delivery.ts';
 import { signature, standardSignature } from '../../../plugins/webhooks/signature.ts';
-import { body, secret } from './examples.ts';
+import { body, secret, webhook } from './examples.ts';
 
 const secrets = { current: secret, previous: null };
 
@@ -48,12 +50,13 @@ t.test('an attempt succeeds with any 2xx, else says why it failed', async (t) =>
     return attempt(
       {
         egress: { post, get: refused, refusal: refused, addressOf: refused },
-        clock: { now: () => 1_767_225_600_999, monotonic: () => monotonic },
+        clock: { monotonic: () => monotonic },
         timeoutMs: 10_000,
         connectTimeoutMs: 5_000,
       },
       {
         ...facts,
+        at: 1_767_225_600_999,
         url: 'https://a.example',
         headersAt: (timestamp) => attemptHeaders({ ...facts, secrets }, timestamp),
       },
@@ -85,4 +88,33 @@ t.test('an attempt succeeds with any 2xx, else says why it failed', async (t) =>
     connectTimeoutMs: 5_000,
   });
   t.equal(posted[0]?.headers['x-webhook-signature'], signature(secret, 1_767_225_600, body));
+});
+
+t.test('tests and control messages are signed by the clock of the database', async (t) => {
+  const now = 1_767_225_600_999;
+  const posted: EgressPost[] = [];
+  const refused = () => Promise.reject(new Error('not asked'));
+  const post = async (request: EgressPost) => {
+    posted.push(request);
+    return { answered: true, answer: { status: 204, text: '' } } as const;
+  };
+  const storage = { now: async () => now, submit: async () => undefined as never };
+  const { signal } = new AbortController();
+  const { delivery } = await deliverSample(
+    {
+      storage,
+      egress: { post, get: refused, refusal: refused, addressOf: refused },
+      clock: { monotonic: () => 0 },
+      timeoutMs: 10_000,
+      connectTimeoutMs: 5_000,
+    },
+    webhook,
+    { event: 'message.read', secrets, signal },
+  );
+  t.equal(delivery.log[0]?.at, now);
+  const { url } = webhook;
+  const messages = new ControlMessages({ post }, storage);
+  await messages.post({ subscriptionId: 'wh_1', url, secrets }, { type: 'verification' });
+  const timestamps = posted.map(({ headers }) => headers['webhook-timestamp']);
+  t.same(timestamps, ['1767225600', '1767225600']);
 });

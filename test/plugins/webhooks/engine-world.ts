@@ -1,4 +1,5 @@
 import type { Broker } from '../../../core/contracts/broker.ts';
+import type { Clock } from '../../../core/contracts/clock.ts';
 import type { EventType } from '../../../core/contracts/events.ts';
 import type { Storage, Unit } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
@@ -103,6 +104,8 @@ export interface EngineOptions {
   readonly broker?: Broker;
   readonly settings?: Partial<EngineSettings>;
   readonly delivers?: boolean;
+  /** The clock of this process. */
+  readonly clock?: Clock;
   /** Proxy between the engine and the database. */
   readonly through?: (storage: Storage) => Storage;
 }
@@ -132,7 +135,7 @@ export async function openEngine(
   const settings = { ...quick, ...options.settings };
   const delivers = options.delivers ?? true;
   const shared = makeProcess(t, options.through?.(storage) ?? storage, {
-    ...{ hub: options.hub, broker: options.broker },
+    ...{ hub: options.hub, broker: options.broker, clock: options.clock },
     roles: delivers ? ['webhooks'] : ['api'],
     leaseMs: settings.timeoutMs + 5_000,
   });

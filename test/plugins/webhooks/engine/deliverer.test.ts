@@ -1,9 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
+import { systemClock } from '../../../../core/contracts/clock.ts';
 import type { Storage } from '../../../../core/contracts/storage.ts';
 import { engines } from '../../../harness/databases.ts';
 import { until } from '../../messages/stage.ts';
-import { addTenant, addWebhook, Internet, openEngine, raise } from '../engine-world.ts';
+import {
+  addTenant,
+  addWebhook,
+  deliveriesOf,
+  Internet,
+  openEngine,
+  raise,
+} from '../engine-world.ts';
 
 /** The same storage, which reports each read of deliveries that are due. */
 function counting(storage: Storage, onRead: () => void): Storage {
@@ -60,3 +68,23 @@ t.test(
     t.ok(lateMs < 1_000, `${lateMs} ms after a request has ended`);
   },
 );
+
+t.test('an attempt is signed and logged by the clock of the database', async (t) => {
+  const internet = new Internet();
+  const one = await openEngine(t, (await engines.sqlite.create(t)).url, internet, {
+    clock: { ...systemClock, now: () => systemClock.now() - 3_600_000 },
+  });
+  const tenantId = await addTenant(one);
+  const hook = await addWebhook(one, tenantId, { sealedSecret: 'sealed' });
+  await raise(one, tenantId, [{ subject: 'first' }]);
+  await until('the request', () => internet.at(hook.url).length === 1);
+  const [seen] = internet.at(hook.url);
+  const now = await one.storage.now();
+  for (const name of ['x-webhook-timestamp', 'webhook-timestamp']) {
+    const offMs = Math.abs(Number(seen?.headers[name]) * 1_000 - now);
+    t.ok(offMs < 60_000, `${name} is ${offMs} ms off`);
+  }
+  await until('the log', async () => (await deliveriesOf(one))[0]?.log.length === 1);
+  const [logged] = (await deliveriesOf(one))[0]?.log ?? [];
+  t.ok(Math.abs((logged?.at ?? 0) - now) < 60_000, `logged at ${logged?.at}`);
+});

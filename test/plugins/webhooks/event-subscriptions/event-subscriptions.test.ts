@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import type { Caller } from '../../../../core/contracts/caller.ts';
-import { systemClock } from '../../../../core/contracts/clock.ts';
 import { newId } from '../../../../core/ids.ts';
 import type { EgressFailure, EgressPost } from '../../../../plugins/egress/contract.ts';
 import { makeKeyring } from '../../../../plugins/secrets/keyring.ts';
@@ -48,7 +47,7 @@ async function openSubscriptions(t: Teardown, databaseUrl: string, way: WayOut) 
   const subscriptions = makeEventSubscriptions({
     ...{ storage, secrets, egress, mostPerKey: 10 },
     grantLane: makeGrantLane(10, secrets, log),
-    challenges: new Challenges(new ControlMessages(egress, systemClock)),
+    challenges: new Challenges(new ControlMessages(egress, storage)),
     plans: { plan: () => plan },
     audit: { recording: (_entry, change) => change() },
   });
