@@ -1,14 +1,20 @@
 import { useRef } from 'preact/hooks';
 import { randomId } from '../../../client/random-id.ts';
 import type { Message, Session } from './session.ts';
-import { codeOf, sentenceOf, stateOf, texts } from './texts.ts';
+import { codeOf, nameOf, sentenceOf, stateOf, texts } from './texts.ts';
 import { clock, fullTime } from './times.ts';
-import { Button, Problem, useTask } from './ui.tsx';
+import { Button, Name, Problem, useTask } from './ui.tsx';
 
-/** One message: its text, its file, when, and what became of it. */
-export function Bubble(props: { message: Message; session: Session; isOpened: boolean }) {
-  const { message, session, isOpened } = props;
-  const { direction, status, text, media, error } = message;
+/** One message: who wrote it, for screen readers, its text, its file, when, and what became of it. */
+export function Bubble(props: {
+  message: Message;
+  session: Session;
+  /** The number that the account writes from. */
+  sender: string;
+  isOpened: boolean;
+}) {
+  const { message, session, sender, isOpened } = props;
+  const { direction, status, text, media, error, contact } = message;
   const isFailed = status === 'failed';
   return (
     <article
@@ -16,6 +22,9 @@ export function Bubble(props: { message: Message; session: Session; isOpened: bo
       tabIndex={isOpened ? -1 : undefined}
       aria-current={isOpened ? 'true' : undefined}
     >
+      <span class="hidden">
+        <Name>{direction === 'inbound' ? nameOf(contact) : sender}</Name>:
+      </span>
       {media !== null && <File media={media} />}
       {text !== '' && (
         <p class="text" dir="auto">

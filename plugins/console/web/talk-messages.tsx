@@ -10,6 +10,7 @@ import { Empty } from './ui.tsx';
 export function TalkMessages(props: {
   messages: readonly Message[];
   session: Session;
+  sender: string;
   openedId: string | null;
   earlier: ComponentChildren;
 }) {
@@ -47,7 +48,12 @@ export function TalkMessages(props: {
         return (
           <Fragment key={message.id}>
             {(before === undefined || dayOf(before.created_at) !== day) && <p class="day">{day}</p>}
-            <Bubble message={message} session={props.session} isOpened={message.id === openedId} />
+            <Bubble
+              message={message}
+              session={props.session}
+              sender={props.sender}
+              isOpened={message.id === openedId}
+            />
           </Fragment>
         );
       })}

@@ -103,6 +103,7 @@ export function Talk(props: {
           <TalkMessages
             messages={messages}
             session={session}
+            sender={account?.identifier ?? texts.conversations.accountGone}
             openedId={messageId}
             earlier={
               hasMore && <Button onClick={readEarlier}>{texts.conversations.earlier}</Button>

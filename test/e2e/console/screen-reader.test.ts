@@ -1,0 +1,36 @@
+import t from 'tap';
+import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
+import { runGateway } from '../../harness/gateway.ts';
+import { pair, phoneNumber, receive, sendAccepted } from '../../harness/story.ts';
+
+const [phone, ada, nameless] = [phoneNumber(1), phoneNumber(101), phoneNumber(102)];
+
+t.test('what a screen reader says of a conversation', { skip: skipWithoutBrowser }, async (t) => {
+  const gateway = await runGateway(t, { databaseUrl: null });
+  const { api } = gateway;
+  const { origin } = new URL(gateway.baseUrl);
+  await pair(api, phone);
+  await receive(api, phone, { from: { phone: ada, name: 'Ada' }, text: 'Hello' });
+  await receive(api, phone, { from: { phone: nameless }, text: 'Good morning' });
+  const page = await (await startBrowser(t)).newPage();
+  page.setDefaultTimeout(15_000);
+  await signIn(page, origin, gateway.key);
+  const log = page.getByRole('log');
+  /** The first two parts of a message. */
+  const said = async (text: string) => {
+    const message = log.getByRole('article').filter({ hasText: text });
+    await message.waitFor();
+    const [, ...parts] = (await message.ariaSnapshot()).split('\n');
+    return parts.slice(0, 2).map((part) => part.trim());
+  };
+
+  await page.goto(`${origin}/console#/conversations`);
+  await page.getByRole('link', { name: /Ada/ }).click();
+  t.same(await said('Hello'), ['- text: "Ada:"', '- paragraph: Hello'], 'the name of the contact');
+  await sendAccepted(api, { to: { phone: ada }, text: 'Thank you' });
+  const own = [`- text: "${phone}:"`, '- paragraph: Thank you'];
+  t.same(await said('Thank you'), own, 'the number of the account');
+  await page.getByRole('link', { name: nameless }).click();
+  const theirs = [`- text: "${nameless}:"`, '- paragraph: Good morning'];
+  t.same(await said('Good morning'), theirs, 'the number of a contact without a name');
+});
