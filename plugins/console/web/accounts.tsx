@@ -58,13 +58,23 @@ export function Accounts({ session, live }: PageProps) {
       </Shown>
       {removed !== null && (
         <Confirm
-          title={texts.accounts.disconnectTitle(removed.identifier)}
-          text={texts.accounts.disconnectText}
-          action={texts.accounts.disconnect}
+          {...questionOf(removed)}
           run={() => remove(removed)}
           onClose={() => setRemoved(null)}
         />
       )}
     </Page>
   );
+}
+
+/** What is asked before a number is taken away, in the words of the button that does it. */
+function questionOf({ status, identifier }: Account) {
+  const words = texts.accounts;
+  return status === 'disconnected'
+    ? { title: words.removeTitle(identifier), text: words.removeText, action: words.remove }
+    : {
+        title: words.disconnectTitle(identifier),
+        text: words.disconnectText,
+        action: words.disconnect,
+      };
 }

@@ -123,6 +123,9 @@ export const texts = {
     disconnectTitle: (number: string) => `Disconnect ${number}?`,
     disconnectText:
       'The link to the phone ends, the number leaves this list, and messages still queued fail. Contacts and messages stay. Connect the number again to bring it back.',
+    removeTitle: (number: string) => `Remove ${number}?`,
+    removeText:
+      'The number leaves this list. Contacts and messages stay. Connect the number again to bring it back.',
   },
   connect: {
     title: 'Connect a number',
@@ -344,6 +347,7 @@ export const texts = {
     healthy: 'Healthy',
     failing: (count: number) => `Failing: ${count} in a row`,
     paused: 'Paused',
+    pausedSince: (time: string) => `Paused since ${time}`,
     off: 'Off',
     lastFailure: (at: string) => `Last failure, ${at}:`,
     enable: 'Enable again',

@@ -43,7 +43,7 @@ export function Webhook({ session, id }: { session: Session; id: string }) {
               <section class="card">
                 <div class="card-head">
                   <bdi class="url">{webhook.url}</bdi>
-                  <Health webhook={webhook} />
+                  <Health enabled={webhook.enabled} health={health ?? webhook.health} />
                 </div>
                 {health?.disabled_reason != null && <p class="why">{health.disabled_reason}</p>}
                 {health?.last_failure != null && (

@@ -50,7 +50,7 @@ export function Webhooks(props: PageProps) {
                         <bdi class="url">{webhook.url}</bdi>
                       </p>
                     </div>
-                    <Health webhook={webhook} />
+                    <Health enabled={webhook.enabled} health={webhook.health} />
                   </div>
                   <p class="quiet">{webhook.subscribed_to.join(', ')}</p>
                 </li>

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
 import { runGateway } from '../../harness/gateway.ts';
-import { bodyOf, pair, phoneNumber, receive } from '../../harness/story.ts';
+import { befall, bodyOf, pair, phoneNumber, receive } from '../../harness/story.ts';
 
 const [phone, ada] = [phoneNumber(1), phoneNumber(101)];
 
@@ -57,5 +57,21 @@ t.test('what dialogs leave behind', { skip: skipWithoutBrowser }, async (t) => {
     await copy.getByText('Copied').waitFor();
     await page.getByRole('button', { name: 'Make another link' }).click();
     await copy.getByText('Copied').waitFor({ state: 'detached' });
+  });
+
+  await t.test('has the words of the button that opened it', async (t) => {
+    await page.goto(`${origin}/console#/accounts`);
+    const card = page.locator('.account', { hasText: phone });
+    for (const word of ['Disconnect', 'Remove']) {
+      await card.getByRole('button', { name: word }).click();
+      await page.getByRole('dialog', { name: `${word} ${phone}?` }).waitFor();
+      t.equal(await dialog.getByRole('button', { name: word }).count(), 1, word);
+      t.equal(
+        (await dialog.getByText('messages still queued fail').count()) > 0,
+        word === 'Disconnect',
+      );
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      if (word === 'Disconnect') await befall(api, phone, { type: 'log_out' });
+    }
   });
 });

@@ -50,6 +50,10 @@ t.test('a webhook changes in what was changed alone', { skip: skipWithoutBrowser
   page.setDefaultTimeout(15_000);
   await signIn(page, origin, gateway.key);
   await page.goto(`${origin}/console#/webhooks/${(await listed()).id}`);
+  await page
+    .locator('.badge')
+    .getByText(/^Paused since \d/)
+    .waitFor();
   const dialog = page.getByRole('dialog');
   const change = async (what: () => Promise<void>) => {
     await page.getByRole('button', { name: 'Change' }).click();
