@@ -32,7 +32,8 @@ export interface LoginTurn {
 
 /**
  * Paces the log-ins of this process, so that hundreds of accounts at once leave time for other work: at most
- * `perSecond` a second, twice as many under way, and one at a time while the event loop is late.
+ * `perSecond` a second, twice as many under way, and one at a time while the event loop is late. Those that users wait for
+ * begin beside them.
  */
 export class LoginGate {
   readonly #options: GateOptions;
@@ -58,8 +59,9 @@ export class LoginGate {
    * @param begin called once, after this has returned, unless the turn is over by then
    */
   enter(how: 'at_once' | 'first' | 'again', begin: () => void): LoginTurn {
-    const turn: Turn = { begin, state: 'waiting', release: () => undefined };
-    if (how === 'at_once') this.#begin(turn);
+    const isPaced = how !== 'at_once';
+    const turn: Turn = { begin, isPaced, state: 'waiting', release: () => undefined };
+    if (!isPaced) this.#begin(turn);
     else {
       (how === 'first' ? this.#first : this.#again).push(turn);
       this.#serve();
@@ -90,9 +92,10 @@ export class LoginGate {
   }
 
   #mayBegin(): boolean {
-    const { size } = this.#underWay;
-    if (size === 0) return true;
-    return size < this.#options.perSecond * 2 && this.#lateMs < busyMs;
+    if (this.#underWay.size === 0) return true;
+    // Log-ins that users wait for take no places: a tenant that keeps pairing would keep all sessions from coming back.
+    const paced = [...this.#underWay].filter(({ isPaced }) => isPaced).length;
+    return paced < this.#options.perSecond * 2 && this.#lateMs < busyMs;
   }
 
   #rest(ms: number): void {
@@ -137,6 +140,8 @@ export class LoginGate {
 
 interface Turn {
   readonly begin: () => void;
+  /** Whether it begins in its turn, and takes one of the places. */
+  readonly isPaced: boolean;
   state: 'waiting' | 'under_way' | 'over';
   /** Cancels the timer that counts the log-in as ended. */
   release: () => void;

@@ -48,6 +48,15 @@ t.test('log-ins that do not end hold the others up for five seconds', async (t) 
   t.ok(begun.length > 20, 'they go on though the network is silent');
 });
 
+t.test('log-ins that users wait for take no place from the others', async (t) => {
+  const { timers, begun, enter } = makeGate();
+  for (let n = 0; n < 100; n += 1) enter(`user ${n}`, 'at_once');
+  enter('back', 'again');
+  enter('new', 'first');
+  await timers.pass(300);
+  t.same(begun.slice(100), ['back', 'new'], 'while they are under way');
+});
+
 t.test('while the event loop is late one log-in is under way at a time', async (t) => {
   const { timers, begun, enter } = makeGate();
   timers.lateMs = 150;
