@@ -1,12 +1,13 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { Caller } from '../../../core/contracts/caller.ts';
 import type { EgressAnswer, EgressFailureKind, EgressOutcome } from '../../egress/contract.ts';
 import type { CallbackFault, SubscriptionRefusal } from '../contract.ts';
 import type { Callback, ControlMessages } from './control-messages.ts';
 
 /** Callbacks that are remembered, and for how long. */
 const remembered = { max: 1_000, ttl: 3_600_000 };
-/** Challenges that one process has open to a host at once. */
+/** Challenges of one tenant that one process has open to a host at once. */
 const openPerHost = 4;
 
 const faults: Readonly<Record<Exclude<EgressFailureKind, 'blocked'>, CallbackFault>> = {
@@ -22,6 +23,7 @@ const faults: Readonly<Record<Exclude<EgressFailureKind, 'blocked'>, CallbackFau
 export class Challenges {
   readonly #messages: ControlMessages;
   readonly #passed = new LRUCache<string, true>(remembered);
+  /** By tenant and host. */
   readonly #open = new Map<string, number>();
 
   constructor(messages: ControlMessages) {
@@ -29,13 +31,16 @@ export class Challenges {
   }
 
   /** Why a callback may not be subscribed by a key; null when it may. One that has passed is asked again after an hour. */
-  async refusal(keyId: string, callback: Callback): Promise<SubscriptionRefusal | null> {
+  async refusal(
+    { tenantId, keyId }: Pick<Caller, 'tenantId' | 'keyId'>,
+    callback: Callback,
+  ): Promise<SubscriptionRefusal | null> {
     const place = `${keyId} ${callback.url}`;
     if (this.#passed.has(place)) return null;
-    const { host } = new URL(callback.url);
-    const open = this.#open.get(host) ?? 0;
+    const key = `${tenantId} ${new URL(callback.url).host}`;
+    const open = this.#open.get(key) ?? 0;
     if (open >= openPerHost) return { kind: 'limit', limit: 'challenges', max: openPerHost };
-    this.#open.set(host, open + 1);
+    this.#open.set(key, open + 1);
     try {
       const challenge = randomBytes(24).toString('base64url');
       const outcome = await this.#messages.post(callback, { type: 'verification', challenge });
@@ -43,9 +48,9 @@ export class Challenges {
       if (refusal === null) this.#passed.set(place, true);
       return refusal;
     } finally {
-      const left = (this.#open.get(host) ?? 1) - 1;
-      if (left === 0) this.#open.delete(host);
-      else this.#open.set(host, left);
+      const left = (this.#open.get(key) ?? 1) - 1;
+      if (left === 0) this.#open.delete(key);
+      else this.#open.set(key, left);
     }
   }
 }

@@ -73,7 +73,7 @@ export function makeEventSubscriptions(parts: EventSubscriptionsParts): McpEvent
     // The callback of a subscription has passed the challenge of its key.
     if (!own.some((one) => one.url === url)) {
       const callback = { subscriptionId: id, url, secrets: { current: secret, previous: null } };
-      const failed = await challenges.refusal(keyId, callback);
+      const failed = await challenges.refusal(caller, callback);
       if (failed !== null) return { refused: failed };
     }
     const grant: GrantInput = {

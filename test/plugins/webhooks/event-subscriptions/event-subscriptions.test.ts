@@ -142,3 +142,28 @@ for (const [failure, fault] of unfound) {
     t.same(await subscribe(), { refused: { kind: 'url', message } }, 'what is not allowed is not');
   });
 }
+
+t.test('open challenges of one tenant refuse no other tenant at the same host', async (t) => {
+  let letGo: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const post = async ({ body }: EgressPost) => {
+    await held;
+    return { answered: true, answer: { status: 200, text: body } } as const;
+  };
+  const challenges = new Challenges(new ControlMessages({ post }, systemClock));
+  const ask = (tenantId: string, n: number) => {
+    const given = { subscriptionId: `wh_sub_${n}`, url: `https://agent.example/${n}` };
+    const signing = { current: newSecret(), previous: null };
+    return challenges.refusal({ tenantId, keyId: 'key_1' }, { ...given, secrets: signing });
+  };
+  const open = [1, 2, 3, 4].map((n) => ask('ten_one', n));
+  const limit = { kind: 'limit', limit: 'challenges', max: 4 };
+  t.same(await ask('ten_one', 5), limit, 'the fifth of one tenant');
+  const other = ask('ten_other', 6);
+  letGo();
+  t.equal(await other, null, 'the first of another tenant passes');
+  t.same(await Promise.all(open), [null, null, null, null]);
+  t.equal(await ask('ten_one', 5), null, 'what has ended gives its place back');
+});
