@@ -88,6 +88,8 @@ t.test('cursors', async (t) => {
   }
   const cursor = cursors.issue('list_messages', 'ten_1', [1, 'msg_1']);
   t.ok(cursor.length < 50, `${cursor.length} characters`);
+  const ids = cursors.issue('list_contacts', 'ten_1', ['con_of_another_account']);
+  t.notMatch(Buffer.from(ids, 'base64url').toString('latin1'), /con_|account/, 'cannot be read');
   const refused = (operation: string, tenant: string, text: string) =>
     t.throws(
       () => cursors.read(operation, tenant, text, 'before'),
