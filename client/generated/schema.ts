@@ -617,7 +617,7 @@ export interface paths {
          * @description Sends, new contacts and refused sends of the last UTC days, today included, oldest first; a day without
          *     anything is there with zeros. A send that failed later still counts. `refusals` counts the sends that were
          *     refused when they were decided: by an account, a contact, a guard, a cap or an Idempotency-Key. Requests that
-         *     were wrong in themselves are not counted.
+         *     were wrong in themselves are not counted. A key that is limited to accounts sees what is counted for them.
          */
         get: operations["list_usage_days"];
         put?: never;
@@ -2221,9 +2221,9 @@ export interface components {
             sends: number;
             /** @description contacts made by sends */
             new_contacts: number;
-            /** @description the accounts that sent on this day, removed ones included, by id */
+            /** @description the accounts that sent on this day, or whose sends were refused, removed ones included, by id */
             accounts: components["schemas"]["UsageDayAccount"][];
-            /** @description the refused sends of this day, by code */
+            /** @description the refused sends of this day, by code, those among them that were refused before an account was known */
             refusals: components["schemas"]["UsageDayRefusals"][];
         };
         UsageDayAccount: {
@@ -2232,6 +2232,8 @@ export interface components {
             sends: number;
             /** @description contacts made by sends */
             new_contacts: number;
+            /** @description refused sends that named the account, or for which it was chosen */
+            refusals: components["schemas"]["UsageDayRefusals"][];
         };
         UsageDayRefusals: {
             /** @example daily_send_cap */

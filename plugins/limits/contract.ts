@@ -116,6 +116,8 @@ export interface OpenerTime {
 export interface RefusalCounter {
   readonly tenantId: string;
   readonly day: string;
+  /** The account that was named or chosen; empty where none was known yet. */
+  readonly accountId: string;
   readonly code: string;
   readonly refusals: number;
 }

@@ -10,23 +10,38 @@ const counts = {
   new_contacts: Type.Integer({ description: 'contacts made by sends' }),
 };
 
+const Refusals = (description: string) =>
+  Type.Array(
+    Type.Object(
+      {
+        code: Type.String({ examples: ['daily_send_cap'] }),
+        count: Type.Integer({ description: 'sends that were refused with it', minimum: 1 }),
+      },
+      { $id: 'UsageDayRefusals' },
+    ),
+    { description },
+  );
+
 const UsageDaySchema = Type.Object(
   {
     day: Type.String({ format: 'date', description: 'UTC', examples: ['2026-01-31'] }),
     ...counts,
     accounts: Type.Array(
-      Type.Object({ account_id: Type.String(), ...counts }, { $id: 'UsageDayAccount' }),
-      { description: 'the accounts that sent on this day, removed ones included, by id' },
-    ),
-    refusals: Type.Array(
       Type.Object(
         {
-          code: Type.String({ examples: ['daily_send_cap'] }),
-          count: Type.Integer({ description: 'sends that were refused with it', minimum: 1 }),
+          account_id: Type.String(),
+          ...counts,
+          refusals: Refusals('refused sends that named the account, or for which it was chosen'),
         },
-        { $id: 'UsageDayRefusals' },
+        { $id: 'UsageDayAccount' },
       ),
-      { description: 'the refused sends of this day, by code' },
+      {
+        description:
+          'the accounts that sent on this day, or whose sends were refused, removed ones included, by id',
+      },
+    ),
+    refusals: Refusals(
+      'the refused sends of this day, by code, those among them that were refused before an account was known',
     ),
   },
   { $id: 'UsageDay' },
@@ -55,7 +70,7 @@ export function listUsageDays({ now, counters, refusals }: ListUsageDaysParts): 
       'Sends, new contacts and refused sends of the last UTC days, today included, oldest first; a day without',
       'anything is there with zeros. A send that failed later still counts. `refusals` counts the sends that were',
       'refused when they were decided: by an account, a contact, a guard, a cap or an Idempotency-Key. Requests that',
-      'were wrong in themselves are not counted.',
+      'were wrong in themselves are not counted. A key that is limited to accounts sees what is counted for them.',
     ].join('\n'),
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: null,
@@ -81,9 +96,16 @@ export function listUsageDays({ now, counters, refusals }: ListUsageDaysParts): 
                 sends: 42,
                 new_contacts: 7,
                 accounts: [
-                  { account_id: 'acc_01j5x8zn1c8t6j1k3m5p7r9rst', sends: 42, new_contacts: 7 },
+                  {
+                    account_id: 'acc_01j5x8zn1c8t6j1k3m5p7r9rst',
+                    ...{ sends: 42, new_contacts: 7 },
+                    refusals: [{ code: 'opener_burst', count: 3 }],
+                  },
                 ],
-                refusals: [{ code: 'opener_burst', count: 3 }],
+                refusals: [
+                  { code: 'ambiguous_account', count: 1 },
+                  { code: 'opener_burst', count: 3 },
+                ],
               },
             ],
           },
@@ -97,10 +119,12 @@ export function listUsageDays({ now, counters, refusals }: ListUsageDaysParts): 
       const [first = '', last = ''] = [days[0], days.at(-1)];
       const [used, refused] = await Promise.all([
         counters(tenantId, first, last),
-        // Refusals are counted by tenant: whose they were is not known.
-        accountIds === null ? refusals(tenantId, first, last) : [],
+        refusals(tenantId, first, last),
       ]);
-      return { status: 200, body: { days: usageDays(days, ofKey(used, accountIds), refused) } };
+      const seen = refused.filter(
+        ({ accountId }) => accountIds === null || accountIds.has(accountId),
+      );
+      return { status: 200, body: { days: usageDays(days, ofKey(used, accountIds), seen) } };
     },
   });
 }
@@ -127,28 +151,52 @@ function usageDays(
   const usedOn = byDay(used);
   const refusedOn = byDay(refused);
   return days.map((day) => {
-    const ofDay = usedOn.get(day) ?? [];
-    const total = ofDay.find(({ accountId }) => accountId === '');
+    const ofDay = new Map((usedOn.get(day) ?? []).map((one) => [one.accountId, one]));
+    const refusedByAccount = by(refusedOn.get(day) ?? [], ({ accountId }) => accountId);
+    const accountIds = new Set([...ofDay.keys(), ...refusedByAccount.keys()]);
+    accountIds.delete('');
+    const total = ofDay.get('');
     return {
       day,
       sends: total?.sends ?? 0,
       new_contacts: total?.newContacts ?? 0,
-      accounts: ofDay.flatMap(({ accountId, sends, newContacts }) =>
-        accountId === '' ? [] : { account_id: accountId, sends, new_contacts: newContacts },
-      ),
-      refusals: (refusedOn.get(day) ?? []).map(({ code, refusals }) => ({ code, count: refusals })),
+      accounts: [...accountIds].sort().map((accountId) => ({
+        account_id: accountId,
+        sends: ofDay.get(accountId)?.sends ?? 0,
+        new_contacts: ofDay.get(accountId)?.newContacts ?? 0,
+        refusals: countsByCode(refusedByAccount.get(accountId) ?? []),
+      })),
+      refusals: countsByCode(refusedOn.get(day) ?? []),
     };
   });
+}
+
+/** The sums of these counters, by code. */
+function countsByCode(refused: readonly RefusalCounter[]) {
+  const ofCodes = [...by(refused, ({ code }) => code)].sort(([one], [other]) =>
+    one < other ? -1 : 1,
+  );
+  return ofCodes.map(([code, counters]) => ({
+    code,
+    count: counters.reduce((sum, { refusals }) => sum + refusals, 0),
+  }));
 }
 
 function byDay<Counter extends { readonly day: string }>(
   counters: readonly Counter[],
 ): ReadonlyMap<string, readonly Counter[]> {
+  return by(counters, ({ day }) => day);
+}
+
+function by<Counter>(
+  counters: readonly Counter[],
+  keyOf: (counter: Counter) => string,
+): ReadonlyMap<string, readonly Counter[]> {
   const found = new Map<string, Counter[]>();
   for (const counter of counters) {
-    const ofDay = found.get(counter.day);
-    if (ofDay === undefined) found.set(counter.day, [counter]);
-    else ofDay.push(counter);
+    const alike = found.get(keyOf(counter));
+    if (alike === undefined) found.set(keyOf(counter), [counter]);
+    else alike.push(counter);
   }
   return found;
 }

@@ -4,6 +4,7 @@ import type { RefusalCounter } from '../contract.ts';
 interface CounterColumns {
   readonly tenant_id: string;
   readonly day: string;
+  readonly account_id: string;
   readonly code: string;
   readonly refusals: number;
 }
@@ -16,7 +17,7 @@ export class RefusalTable {
     this.db = db;
   }
 
-  /** A tenant's counters from one day to another, both included, by day and code. */
+  /** A tenant's counters from one day to another, both included, by day, account and code. */
   async between(
     tenantId: string,
     firstDay: string,
@@ -24,20 +25,23 @@ export class RefusalTable {
   ): Promise<readonly RefusalCounter[]> {
     const rows = await this.db.rows<CounterColumns>(
       `select * from refusal_counters where tenant_id = ? and day between ? and ?
-       order by day, code`,
+       order by day, account_id, code`,
       [tenantId, firstDay, lastDay],
     );
-    return rows.map(({ tenant_id, ...row }) => ({ tenantId: tenant_id, ...row }));
+    return rows.map(({ tenant_id, account_id, ...row }) => ({
+      ...{ tenantId: tenant_id, accountId: account_id },
+      ...row,
+    }));
   }
 
   /** Adds to counters, of which none may be named twice. */
   async add(counters: readonly RefusalCounter[]): Promise<void> {
     await this.db.upsert(
       'refusal_counters',
-      counters.map(({ tenantId, day, code, refusals }) => ({
-        ...{ tenant_id: tenantId, day, code, refusals },
+      counters.map(({ tenantId, day, accountId, code, refusals }) => ({
+        ...{ tenant_id: tenantId, day, account_id: accountId, code, refusals },
       })),
-      { key: ['tenant_id', 'day', 'code'], add: ['refusals'] },
+      { key: ['tenant_id', 'day', 'account_id', 'code'], add: ['refusals'] },
     );
   }
 }

@@ -15,8 +15,14 @@ export const limitTableSchema: readonly Table[] = [
   },
   {
     name: 'refusal_counters',
-    columns: { tenant_id: id, day, code: words(60), refusals: zero },
-    primary: ['tenant_id', 'day', 'code'],
+    columns: {
+      tenant_id: id,
+      day,
+      account_id: { ...id, initial: '' },
+      code: words(60),
+      refusals: zero,
+    },
+    primary: ['tenant_id', 'day', 'account_id', 'code'],
   },
   {
     name: 'limit_notices',

@@ -110,7 +110,7 @@ async function writeBatch(
 /** Refusals of what was wrong in itself: the tenant's limits and accounts say nothing of it. */
 const uncountedCodes: ReadonlySet<string> = new Set(['invalid_request', 'driver_failed']);
 
-/** How many sends of each tenant were refused today, by code, but for those that were wrong in themselves. */
+/** How many sends of each tenant were refused today, by account and code, but for those that were wrong in themselves. */
 function refusalsOf(
   rules: SendRules,
   batch: SendBatch,
@@ -125,9 +125,10 @@ function refusalsOf(
       continue;
     const { code } = decision.refused;
     if (uncountedCodes.has(code)) continue;
-    const key = `${tenantId} ${code}`;
+    const accountId = decision.accountId ?? '';
+    const key = `${tenantId} ${accountId} ${code}`;
     const refusals = (counts.get(key)?.refusals ?? 0) + 1;
-    counts.set(key, { tenantId, day, code, refusals });
+    counts.set(key, { tenantId, day, accountId, code, refusals });
   }
   return [...counts.values()];
 }

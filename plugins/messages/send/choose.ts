@@ -17,9 +17,8 @@ export function chooseAccount(
   send: Pick<SendInput, 'tenantId' | 'accountId' | 'accountIds'>,
 ): SendingAccount | GatewayError {
   if (send.accountId !== null) {
-    const named = accounts.get(send.accountId);
-    if (named?.tenantId !== send.tenantId || !mayUse(send, named.id))
-      return new GatewayError('account_not_found');
+    const named = namedAccount(accounts, send);
+    if (named === null) return new GatewayError('account_not_found');
     if (isConnected(named) || isReconnecting(named)) return named;
     return unusable(named);
   }
@@ -32,6 +31,15 @@ export function chooseAccount(
   }
   const restricted = own.find(({ status }) => status === 'restricted');
   return restricted === undefined ? new GatewayError('no_connected_account') : unusable(restricted);
+}
+
+/** The account that a send names, usable or not; null where it names none that its key may use. */
+export function namedAccount(
+  accounts: ReadonlyMap<string, SendingAccount>,
+  send: Pick<SendInput, 'tenantId' | 'accountId' | 'accountIds'>,
+): SendingAccount | null {
+  const named = accounts.get(send.accountId ?? '');
+  return named?.tenantId === send.tenantId && mayUse(send, named.id) ? named : null;
 }
 
 function unusable({ id, status, restrictedUntil }: SendingAccount): GatewayError {

@@ -7,7 +7,7 @@ import { newMessage } from '../tables/message-rows.ts';
 import type { SendingAccount, SendingContact, SendingTenant } from '../tables/sending-rows.ts';
 import { threadKey } from '../threads.ts';
 import { answerKey, enterNames, noticeKey, type SendBatch } from './batch.ts';
-import { chooseAccount, chooseContact, flagRefusal } from './choose.ts';
+import { chooseAccount, chooseContact, flagRefusal, namedAccount } from './choose.ts';
 import type { SendDecision, SendInput, SendRules } from './input.ts';
 
 /**
@@ -22,19 +22,23 @@ export function decideSend(rules: SendRules, batch: SendBatch, send: SendInput):
   if (earlier !== null) return earlier;
   const tenant = batch.tenants.get(send.tenantId);
   if (tenant === undefined || tenant.status === 'deleted') {
-    return { refused: new GatewayError('unauthorized') };
+    return { refused: new GatewayError('unauthorized'), accountId: null };
   }
-  if (tenant.status === 'suspended') return { refused: new GatewayError('account_suspended') };
+  if (tenant.status === 'suspended') {
+    return { refused: new GatewayError('account_suspended'), accountId: null };
+  }
   const account = chooseAccount(batch.accounts, send);
-  if (account instanceof GatewayError) return { refused: account };
+  if (account instanceof GatewayError) {
+    return { refused: account, accountId: namedAccount(batch.accounts, send)?.id ?? null };
+  }
   const contact = chooseContact(rules, batch, tenant, account, send);
-  if (contact instanceof GatewayError) return { refused: contact };
+  if (contact instanceof GatewayError) return { refused: contact, accountId: account.id };
   const refusal =
     flagRefusal(contact) ??
     loopRefusal(rules, batch, contact) ??
     openerRefusal(rules, batch, account, contact) ??
     capRefusal(rules, batch, tenant, account, contact.uncounted);
-  if (refusal !== null) return { refused: refusal };
+  if (refusal !== null) return { refused: refusal, accountId: account.id };
   const answer: SendAnswer = {
     id: send.id,
     status: 'queued',
@@ -56,7 +60,7 @@ function earlierAnswer(rules: SendRules, batch: SendBatch, send: SendInput): Sen
   const answer = kept.answer as SendAnswer;
   // Of another account than its own an API key learns nothing, and no second message is made.
   if (kept.bodyHash !== bodyHash || !mayUse(send, answer.account_id)) {
-    return { refused: new GatewayError('idempotency_conflict') };
+    return { refused: new GatewayError('idempotency_conflict'), accountId: null };
   }
   return { accepted: answer };
 }

@@ -32,7 +32,14 @@ export interface SendInput {
 }
 
 /** What became of one send. A refusal is a value: thrown it would roll back strangers. */
-export type SendDecision = { readonly accepted: SendAnswer } | { readonly refused: GatewayError };
+export type SendDecision = { readonly accepted: SendAnswer } | RefusedSend;
+
+/** Why a send is refused. */
+export interface RefusedSend {
+  readonly refused: GatewayError;
+  /** The account that it names or that was chosen; null where none was known yet. */
+  readonly accountId: string | null;
+}
 
 /** A channel as a send must know it. */
 export interface SendingChannel extends Pick<DriverCapabilities, 'recipients'> {

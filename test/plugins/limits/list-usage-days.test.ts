@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
+import { unlimited } from '../../../plugins/tenants/keys.ts';
 import type { Client } from '../../harness/client.ts';
 import { databases } from '../../harness/databases.ts';
 import { addAccount, openOffice } from '../webhooks/office.ts';
@@ -49,10 +50,13 @@ for (const { name, create } of databases) {
         ...[counter(3, '', 9, 9), counter(3, one, 9, 9)],
         { ...counter(1, '', 7, 7), tenantId: other.id },
       ];
+      const refused = (ago: number, accountId: string, code: string, refusals: number) => ({
+        ...{ tenantId: customer.id, day: dayOf(ago), accountId, code, refusals },
+      });
       const refusals = [
-        { tenantId: customer.id, day: dayOf(1), code: 'loop_guard', refusals: 4 },
-        { tenantId: customer.id, day: dayOf(1), code: 'account_not_found', refusals: 1 },
-        { tenantId: other.id, day: dayOf(0), code: 'loop_guard', refusals: 8 },
+        ...[refused(1, one, 'loop_guard', 3), refused(1, two, 'loop_guard', 1)],
+        ...[refused(1, '', 'account_not_found', 1), refused(0, one, 'opener_burst', 2)],
+        { ...refused(0, '', 'loop_guard', 8), tenantId: other.id },
       ];
       await office.run(async (unit) => {
         await unit.usage.add(counters);
@@ -62,12 +66,22 @@ for (const { name, create } of databases) {
         {
           day: dayOf(2),
           ...{ sends: 1, new_contacts: 1 },
-          accounts: [{ account_id: one, sends: 1, new_contacts: 1 }],
+          accounts: [{ account_id: one, sends: 1, new_contacts: 1, refusals: [] }],
           refusals: [],
         },
         {
           day: dayOf(1),
-          ...{ sends: 0, new_contacts: 0, accounts: [] },
+          ...{ sends: 0, new_contacts: 0 },
+          accounts: [
+            {
+              ...{ account_id: two, sends: 0, new_contacts: 0 },
+              refusals: [{ code: 'loop_guard', count: 1 }],
+            },
+            {
+              ...{ account_id: one, sends: 0, new_contacts: 0 },
+              refusals: [{ code: 'loop_guard', count: 3 }],
+            },
+          ],
           refusals: [
             { code: 'account_not_found', count: 1 },
             { code: 'loop_guard', count: 4 },
@@ -77,17 +91,22 @@ for (const { name, create } of databases) {
           day: dayOf(0),
           ...{ sends: 5, new_contacts: 2 },
           accounts: [
-            { account_id: two, sends: 2, new_contacts: 0 },
-            { account_id: one, sends: 3, new_contacts: 2 },
+            { account_id: two, sends: 2, new_contacts: 0, refusals: [] },
+            {
+              ...{ account_id: one, sends: 3, new_contacts: 2 },
+              refusals: [{ code: 'opener_burst', count: 2 }],
+            },
           ],
-          refusals: [],
+          refusals: [{ code: 'opener_burst', count: 2 }],
         },
       ]);
     });
 
     t.test('refused sends are counted once each, through two processes at once', async (t) => {
       const { id, key } = await office.customer();
-      await addAccount(office, id);
+      const [one, two] = [await addAccount(office, id), await addAccount(office, id)];
+      const stranger = await office.customer();
+      const foreign = await addAccount(office, stranger.id);
       const clients = offices.map(({ clientOf }) => clientOf(key));
       const to = { phone: '+12025550123' };
       const send = (n: number, body: object) =>
@@ -95,16 +114,31 @@ for (const { name, create } of databases) {
       const answers = await Promise.all([
         ...Array.from({ length: 40 }, (_, n) => send(n, {})),
         ...Array.from({ length: 20 }, (_, n) => send(n, { account_id: 'acc_nobody' })),
+        ...Array.from({ length: 10 }, (_, n) => send(n, { account_id: one })),
+        ...Array.from({ length: 6 }, (_, n) => send(n, { account_id: two })),
+        ...Array.from({ length: 2 }, (_, n) => send(n, { account_id: foreign })),
         ...Array.from({ length: 10 }, (_, n) => send(n, { text: 7 })),
       ]);
       const statuses = answers.map((answer) => answer?.status ?? 0);
       t.ok(statuses.every((status) => status >= 400 && status < 500));
       const [today] = await daysOf(office.clientOf(key), '?days=1');
-      t.match(today, { sends: 0, accounts: [] });
+      const ofAccount = (account_id: string, count: number) => ({
+        ...{ account_id, sends: 0, new_contacts: 0 },
+        refusals: [{ code: 'no_connected_account', count }],
+      });
+      const accounts = [ofAccount(one, 10), ofAccount(two, 6)];
+      t.strictSame(today?.accounts, accounts, 'by the account that was named, where it is theirs');
       t.strictSame(today?.refusals, [
-        { code: 'account_not_found', count: 20 },
-        { code: 'no_connected_account', count: 40 },
+        { code: 'account_not_found', count: 22 },
+        { code: 'no_connected_account', count: 56 },
       ]);
+      const limited = await office.cradle.tenants.createKey(id, {
+        ...unlimited,
+        accountIds: [two],
+      });
+      const [own] = await daysOf(office.clientOf(limited?.key ?? ''), '?days=1');
+      t.match(own, { sends: 0, accounts: [accounts[1]] });
+      t.strictSame(own?.refusals, accounts[1]?.refusals, 'a key sees those of its accounts');
     });
 
     t.test('wrong requests', async (t) => {

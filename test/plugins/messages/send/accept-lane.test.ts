@@ -471,7 +471,7 @@ t.test('refused sends count once when the answer of their COMMIT is lost', async
 t.test('a send that is wrong in itself is not among the refused ones of its day', async (t) => {
   const database = await engines.sqlite.create(t);
   const stage = await openStage(t, database.url);
-  const { tenantId } = await makeTenant(stage, 1, 'irc');
+  const { tenantId, accountIds } = await makeTenant(stage, 1, 'irc');
   const code = async (send: Partial<Parameters<Stage['send']>[0]>) =>
     codeOf(await stage.send({ tenantId, ...send }));
   const addresses = new Map<string, string>();
@@ -480,8 +480,10 @@ t.test('a send that is wrong in itself is not among the refused ones of its day'
   t.equal(await code({ addresses }), 'invalid_request');
   t.equal(await code({ addresses: new Map([['irc', 'ada']]), phone: phone(1) }), 'invalid_request');
   t.equal(await code({ accountId: 'acc_unknown' }), 'account_not_found');
+  t.equal(await code({ contactId: 'con_unknown' }), 'contact_not_found');
   const { read } = stage.storage.connections;
-  t.match(await read('refusal_counters').select('code', 'refusals'), [
-    { code: 'account_not_found', refusals: 1 },
+  t.match(await read('refusal_counters').orderBy('code'), [
+    { account_id: '', code: 'account_not_found', refusals: 1 },
+    { account_id: accountIds[0], code: 'contact_not_found', refusals: 1 },
   ]);
 });
