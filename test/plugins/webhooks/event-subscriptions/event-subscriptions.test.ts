@@ -152,7 +152,7 @@ t.test('open challenges of one tenant refuse no other tenant at the same host', 
     await held;
     return { answered: true, answer: { status: 200, text: body } } as const;
   };
-  const challenges = new Challenges(new ControlMessages({ post }, systemClock));
+  const challenges = new Challenges(new ControlMessages({ post }, { now: async () => Date.now() }));
   const ask = (tenantId: string, n: number) => {
     const given = { subscriptionId: `wh_sub_${n}`, url: `https://agent.example/${n}` };
     const signing = { current: newSecret(), previous: null };
