@@ -62,7 +62,8 @@ export function makeMediaService(parts: ServiceParts): MediaService {
       if (most === 0) return inTurn;
       const fetch: AheadFileParts['fetch'] = (media, over, mayBegin) =>
         outbound.fetchAhead(media, tenantId, over, mayBegin);
-      return new SessionAhead({ fetch, shelf, admit, metrics, keepMs, most }, signal);
+      const bounds = { keepMs, most, mostDue: fetches };
+      return new SessionAhead({ fetch, shelf, admit, metrics, ...bounds }, signal);
     },
     fetch: (...of) => outbound.fetch(...of),
     take: (media, tenantId, signal) => inbound.take(media, tenantId, signal),

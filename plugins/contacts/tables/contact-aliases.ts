@@ -1,6 +1,9 @@
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
 import type { Merges } from '../contract.ts';
 
+/** Ids that one statement asks about: SQLite bounds them, and the process waits for it. */
+const askedAtOnce = 1_000;
+
 /** The SQL of aliases: ids of contacts that were merged into others. */
 export class ContactAliasTable {
   protected readonly db: Sql;
@@ -11,12 +14,16 @@ export class ContactAliasTable {
 
   /** The aliases among these ids, each with the id of its contact. */
   async of(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    if (ids.length === 0) return new Map();
-    const rows = await this.db.rows<{ readonly id: string; readonly contact_id: string }>(
-      `select id, contact_id from contact_aliases where id in (${placeholders(ids.length)})`,
-      ids,
-    );
-    return new Map(rows.map((row) => [row.id, row.contact_id]));
+    const found = new Map<string, string>();
+    for (let start = 0; start < ids.length; start += askedAtOnce) {
+      const some = ids.slice(start, start + askedAtOnce);
+      const rows = await this.db.rows<{ readonly id: string; readonly contact_id: string }>(
+        `select id, contact_id from contact_aliases where id in (${placeholders(some.length)})`,
+        some,
+      );
+      for (const row of rows) found.set(row.id, row.contact_id);
+    }
+    return found;
   }
 
   /** The aliases of a contact. */

@@ -2,12 +2,16 @@ import type { OutboundMedia } from '../../../core/contracts/driver.ts';
 import { untilAborted } from '../../../core/waiting.ts';
 import type { LentFile, MediaAhead } from '../contract.ts';
 import { cutShort } from '../fetching/failure.ts';
+import { serverOf } from '../fetching/slots.ts';
 import { AheadFile, type AheadFileParts } from './ahead-file.ts';
+import { DueFiles } from './due-files.ts';
 
 /** What one session's files are fetched with. */
 export interface SessionAheadParts extends Omit<AheadFileParts, 'shelved' | 'onDrop'> {
   /** Files being fetched or waiting whose messages are not due yet, at most. */
   readonly most: number;
+  /** Files of one server being fetched whose messages are due, at most. */
+  readonly mostDue: number;
 }
 
 /** Fetches the media of one session's messages before they are sent. */
@@ -17,11 +21,15 @@ export class SessionAhead implements MediaAhead {
   /** Announced, not begun: in order. */
   readonly #waiting = new Map<string, OutboundMedia>();
   readonly #files = new Map<string, AheadFile>();
+  /** References of those files whose messages are not due yet. */
+  readonly #early = new Set<string>();
+  readonly #due: DueFiles;
   readonly #shelved = new Set<AheadFile>();
 
   /** @param signal aborts with the session: nothing is fetched any more, every file is deleted */
   constructor(parts: SessionAheadParts, signal: AbortSignal) {
     this.#parts = parts;
+    this.#due = new DueFiles(parts.mostDue);
     this.#signal = signal;
     signal.addEventListener('abort', () => this.#end(), { once: true });
   }
@@ -39,10 +47,10 @@ export class SessionAhead implements MediaAhead {
   settled(reference: string, media: OutboundMedia): Promise<void> {
     if (this.#signal.aborted) return Promise.resolve();
     this.#waiting.delete(reference);
-    const file = this.#files.get(reference) ?? this.#fetch(reference, media);
-    file.makeDue();
-    this.#fill();
-    return file.settled;
+    const server = serverOf(media.url);
+    const begin = () => this.#makeDue(server, reference, media);
+    if (this.#files.has(reference) || this.#due.hasRoom(server)) return begin();
+    return this.#due.await(server, reference, begin);
   }
 
   async take(reference: string, signal: AbortSignal): Promise<LentFile | null> {
@@ -58,7 +66,18 @@ export class SessionAhead implements MediaAhead {
     this.#waiting.delete(reference);
     this.#files.get(reference)?.end();
     this.#files.delete(reference);
+    this.#early.delete(reference);
+    this.#due.forget(reference);
     this.#fill();
+  }
+
+  #makeDue(server: string, reference: string, media: OutboundMedia): Promise<void> {
+    const file = this.#files.get(reference) ?? this.#fetch(reference, media);
+    this.#early.delete(reference);
+    file.makeDue();
+    const settled = this.#due.follow(server, file.settled);
+    this.#fill();
+    return settled;
   }
 
   #fetch(reference: string, media: OutboundMedia): AheadFile {
@@ -68,21 +87,27 @@ export class SessionAhead implements MediaAhead {
     return file;
   }
 
-  /** Begins what was announced, as far as there is room. */
+  /** Begins what was announced, as far as there is room. What its server has no room for is fetched once it is due. */
   #fill(): void {
-    let ahead = 0;
-    for (const { isDue } of this.#files.values()) ahead += isDue ? 0 : 1;
+    if (!this.#hasRoom) return;
     for (const [reference, media] of this.#waiting) {
-      if (ahead >= this.#parts.most || !this.#parts.shelf.hasRoom) return;
       this.#waiting.delete(reference);
+      if (!this.#due.hasRoom(serverOf(media.url))) continue;
+      this.#early.add(reference);
       this.#fetch(reference, media);
-      ahead += 1;
+      if (!this.#hasRoom) return;
     }
+  }
+
+  get #hasRoom(): boolean {
+    return this.#early.size < this.#parts.most && this.#parts.shelf.hasRoom;
   }
 
   #end(): void {
     this.#waiting.clear();
+    this.#due.end();
     for (const file of this.#files.values()) file.end();
     this.#files.clear();
+    this.#early.clear();
   }
 }

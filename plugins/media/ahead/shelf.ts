@@ -28,9 +28,10 @@ export class Shelf {
    * Puts a file on the shelf. Above the bound those that came last are dropped, never this one: the first go out next.
    */
   add(file: ShelvedFile): void {
-    const others = [...this.#files];
     this.#files.add(file);
     this.#bytes += file.size;
+    if (this.#bytes <= this.#maxBytes) return;
+    const others = [...this.#files].filter((one) => one !== file);
     while (this.#bytes > this.#maxBytes) {
       const last = others.pop();
       if (last === undefined) return;

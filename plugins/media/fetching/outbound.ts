@@ -8,7 +8,7 @@ import { type DownloadParts, download } from './download.ts';
 import { cutShort, MediaFailure } from './failure.ts';
 import { givenFileName } from './file-names.ts';
 import { inspectFile } from './inspect.ts';
-import type { Slots, SlotUser } from './slots.ts';
+import { type Slots, type SlotUser, serverOf } from './slots.ts';
 import type { SpooledFile } from './spool.ts';
 import { inTries } from './tries.ts';
 import { isSendableType, readType, unknownType } from './types.ts';
@@ -121,10 +121,6 @@ function asDriverError(failure: MediaFailure, retryAfterMs: number | null): Driv
   // Decision: a file holds up its own conversation only.
   const concerns = retryAfterMs === null ? 'message' : 'contact';
   return new DriverError(code, message, { certain: true, retryAfterMs, concerns, cause: failure });
-}
-
-function serverOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : url;
 }
 
 /** Refuses a declared type that may not be sent, before the body is read. */

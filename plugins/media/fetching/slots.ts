@@ -7,8 +7,15 @@ export interface SlotUser {
   mayBegin?(): boolean;
 }
 
+/** The server of an address. */
+export function serverOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : url;
+}
+
 interface Waiting {
   readonly user: SlotUser;
+  /** How many came before. */
+  readonly order: number;
   enter(): void;
 }
 
@@ -23,8 +30,10 @@ export class Slots {
   readonly #ofServer: number;
   /** Slots in use by tenant, and by tenant and server. */
   readonly #taken = new Map<string, number>();
-  readonly #waiting: Waiting[] = [];
+  /** In order of arrival, by the last key of the user: whose share is taken is passed over as a whole. */
+  readonly #waiting = new Map<string, Set<Waiting>>();
   #used = 0;
+  #arrivals = 0;
 
   constructor(size: number) {
     this.#size = size;
@@ -48,14 +57,16 @@ export class Slots {
 
   async #enter(user: SlotUser, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.#hasSlot(user)) return this.#take(user, 1);
+    if (this.#hasShare(user) && mayBegin(user)) return this.#take(user, 1);
     await new Promise<void>((resolve, reject) => {
       const giveUp = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+        this.#remove(waiting);
         reject(signal.reason);
       };
+      this.#arrivals += 1;
       const waiting = {
         user,
+        order: this.#arrivals,
         enter: () => {
           signal.removeEventListener('abort', giveUp);
           this.#take(user, 1);
@@ -63,7 +74,8 @@ export class Slots {
         },
       };
       signal.addEventListener('abort', giveUp, { once: true });
-      this.#waiting.push(waiting);
+      const key = lastKeyOf(user);
+      this.#waiting.set(key, (this.#waiting.get(key) ?? new Set()).add(waiting));
     });
   }
 
@@ -75,28 +87,45 @@ export class Slots {
   /** Lets in whoever may begin. */
   admit(): void {
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      this.#waiting.splice(this.#waiting.indexOf(next), 1);
+      this.#remove(next);
       next.enter();
     }
   }
 
   #next(): Waiting | undefined {
     let best: { readonly waiting: Waiting; readonly rank: number } | undefined;
-    for (const waiting of this.#waiting) {
-      if (!this.#hasSlot(waiting.user)) continue;
+    if (this.#used >= this.#size) return undefined;
+    for (const group of this.#waiting.values()) {
+      const waiting = this.#firstOf(group);
+      if (waiting === undefined) continue;
       const [tenant = 0, server = 0] = keysOf(waiting.user).map((key) => this.#count(key));
       const rank = tenant * this.#size + server;
-      if (best === undefined || rank < best.rank) best = { waiting, rank };
-      if (rank === 0) break;
+      const isBefore = rank === best?.rank && waiting.order < best.waiting.order;
+      if (best === undefined || rank < best.rank || isBefore) best = { waiting, rank };
     }
     return best?.waiting;
   }
 
-  #hasSlot(user: SlotUser): boolean {
+  /** The first of those with the same share that may begin. */
+  #firstOf(group: ReadonlySet<Waiting>): Waiting | undefined {
+    for (const waiting of group) {
+      if (!this.#hasShare(waiting.user)) return undefined;
+      if (mayBegin(waiting.user)) return waiting;
+    }
+    return undefined;
+  }
+
+  #hasShare(user: SlotUser): boolean {
     const [tenant, server] = keysOf(user);
-    if (user.mayBegin?.() === false) return false;
     if (this.#used >= this.#size || this.#count(tenant) >= this.#ofTenant) return false;
     return server === undefined || this.#count(server) < this.#ofServer;
+  }
+
+  #remove(waiting: Waiting): void {
+    const key = lastKeyOf(waiting.user);
+    const group = this.#waiting.get(key);
+    group?.delete(waiting);
+    if (group?.size === 0) this.#waiting.delete(key);
   }
 
   #take(user: SlotUser, count: 1 | -1): void {
@@ -116,4 +145,12 @@ export class Slots {
 /** Keys of the counters of a user: its tenant, then its tenant and server. */
 function keysOf({ tenantId, server }: SlotUser): readonly [string, ...(readonly string[])] {
   return server === null ? [tenantId] : [tenantId, `${tenantId} ${server}`];
+}
+
+function lastKeyOf(user: SlotUser): string {
+  return keysOf(user).at(-1) ?? '';
+}
+
+function mayBegin(user: SlotUser): boolean {
+  return user.mayBegin?.() !== false;
 }

@@ -1,3 +1,4 @@
+import { setImmediate as arrivals } from 'node:timers/promises';
 import type { LiveSession } from '../../accounts/contract.ts';
 import type { QueuePosition } from '../tables/message-rows.ts';
 import type { AcceptedPosition, IdleQueue } from './acceptance.ts';
@@ -177,7 +178,11 @@ export class Dispatcher {
     for (;;) {
       await this.#queue.fill(() => this.#maySend());
       const heads = this.#starts.take();
-      if (!this.#sends.haveOutcomes && heads.length === 0) return;
+      if (!this.#sends.haveOutcomes && heads.length === 0) {
+        if (!this.#starts.leftSome) return;
+        await arrivals();
+        continue;
+      }
       const stored = await this.#writer.write(
         () => this.#takeStep(heads),
         () => this.#sends.haveOutcomes,

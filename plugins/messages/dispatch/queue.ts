@@ -12,6 +12,9 @@ const pageSize = 200;
 /** Positions known at once; those behind them are read once nothing else can be sent. */
 const usualCapacity = 10_000;
 
+/** How many times as many are known, at most, while none of them is a text that could be sent: one behind them could. */
+const waitingFactor = 10;
+
 /** What a queue works with. */
 export interface QueueParts {
   readonly read: Pick<Storage['read'], 'queuedMessages' | 'contactAliases'>;
@@ -59,7 +62,7 @@ export class DispatchQueue {
   append(position: QueuePosition): boolean {
     const { sequence } = position;
     if (this.#tail !== null && sequence <= this.#tail) return false;
-    if (sequence - 1 !== this.#tail || this.#isFull) {
+    if (sequence - 1 !== this.#tail || this.conversations.size >= this.#capacity) {
       this.#unread = true;
       return false;
     }
@@ -81,14 +84,18 @@ export class DispatchQueue {
     this.#maybeMerged = this.conversations.size > 0;
   }
 
-  /** More conversations may start than are known. All that fills the queue may wait, and holds up nobody behind it. */
+  /**
+   * More conversations may start than are known. All that fills the queue may wait, and holds up nobody behind it: more is
+   * read then, up to the bound of what memory is for.
+   */
   get isShort(): boolean {
-    const { isShort, hasText } = this.conversations;
-    return this.#unread && isShort && !(this.#isFull && hasText);
+    const { isShort, hasText, size } = this.conversations;
+    const most = hasText ? this.#capacity : waitingFactor * this.#capacity;
+    return this.#unread && isShort && size < most;
   }
 
-  get #isFull(): boolean {
-    return this.conversations.size >= (this.#parts.capacity ?? usualCapacity);
+  get #capacity(): number {
+    return this.#parts.capacity ?? usualCapacity;
   }
 
   /**

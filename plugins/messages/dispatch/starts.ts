@@ -2,6 +2,9 @@ import type { LiveSession } from '../../accounts/contract.ts';
 import type { Conversations, Head } from './conversations.ts';
 import type { Pace } from './pace.ts';
 
+/** Files that are awaited in one go, at most: the process goes on in between. */
+const awaitedAtOnce = 200;
+
 /** What the starts of a session work with. */
 export interface StartsParts {
   readonly conversations: Conversations;
@@ -16,29 +19,41 @@ export interface StartsParts {
 export class Starts {
   readonly #session: Pick<LiveSession, 'mediaAhead' | 'signal'>;
   readonly #parts: StartsParts;
+  #leftSome = false;
 
   constructor(session: Pick<LiveSession, 'mediaAhead' | 'signal'>, parts: StartsParts) {
     this.#session = session;
     this.#parts = parts;
   }
 
-  /** Takes what may be handed over now. A conversation whose media is not there pauses until it is. */
+  /** The last `take` may have left messages that may start. */
+  get leftSome(): boolean {
+    return this.#leftSome;
+  }
+
+  /**
+   * Takes what may be handed over now. A conversation whose media is not there pauses until it is; many that do so are
+   * left to the next call.
+   */
   take(): readonly Head[] {
     const { conversations, pace } = this.#parts;
     const { mediaAhead } = this.#session;
     const heads: Head[] = [];
-    while (this.#parts.maySend()) {
+    let awaited = 0;
+    while (awaited < awaitedAtOnce && this.#parts.maySend()) {
       const started = conversations.start(pace.atOnce);
       if (started.length === 0) break;
       for (const head of started) {
         if (head.mediaUrl !== null && !mediaAhead.isSettled(head.id)) {
           this.#awaitMedia(head, head.mediaUrl);
+          awaited += 1;
           continue;
         }
         heads.push(head);
         pace.take(true);
       }
     }
+    this.#leftSome = awaited >= awaitedAtOnce;
     return heads;
   }
 

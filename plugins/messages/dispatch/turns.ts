@@ -19,8 +19,8 @@ export interface Conversation {
 export class ConversationTurns {
   readonly #window: number;
   /** Those in state `ready`, in the order of their turns: with a text at their head, and with media. */
-  readonly #texts = new Set<Conversation>();
-  readonly #media = new Set<Conversation>();
+  readonly #texts = new TurnQueue();
+  readonly #media = new TurnQueue();
   #underWay = 0;
   #mediaUnderWay = 0;
   #turns = 0;
@@ -52,9 +52,9 @@ export class ConversationTurns {
 
   /** The conversation whose turn it is, were there room; null without one. */
   get first(): Conversation | null {
-    const [text] = this.#texts;
-    const [media] = this.#mediaFree > 0 ? this.#media : [];
-    if (text === undefined || media === undefined) return text ?? media ?? null;
+    const text = this.#texts.first;
+    const media = this.#mediaFree > 0 ? this.#media.first : null;
+    if (text === null || media === null) return text ?? media;
     return text.turn < media.turn ? text : media;
   }
 
@@ -93,4 +93,40 @@ export class ConversationTurns {
 
 function hasMedia({ positions: [first] }: Conversation): boolean {
   return first !== undefined && first.mediaUrl !== null;
+}
+
+/** Conversations in the order of their turns. Those that left are passed once: a set would pass them for each first one. */
+class TurnQueue {
+  readonly #all = new Set<Conversation>();
+  #rest = this.#all.values();
+  #next: { readonly conversation: Conversation; readonly turn: number } | null = null;
+
+  get size(): number {
+    return this.#all.size;
+  }
+
+  get first(): Conversation | null {
+    if (this.#all.size === 0) return null;
+    while (!this.#isNextThere) {
+      const { value: conversation } = this.#rest.next();
+      if (conversation === undefined) this.#rest = this.#all.values();
+      else this.#next = { conversation, turn: conversation.turn };
+    }
+    return this.#next?.conversation ?? null;
+  }
+
+  /** Adds one that is not there, whose turn is behind all others. */
+  add(conversation: Conversation): void {
+    this.#all.add(conversation);
+  }
+
+  delete(conversation: Conversation): void {
+    this.#all.delete(conversation);
+  }
+
+  get #isNextThere(): boolean {
+    if (this.#next === null) return false;
+    const { conversation, turn } = this.#next;
+    return conversation.turn === turn && this.#all.has(conversation);
+  }
 }

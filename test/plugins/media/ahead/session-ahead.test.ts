@@ -3,6 +3,10 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { DriverError } from '../../../../core/contracts/driver.ts';
+import { untilAborted } from '../../../../core/waiting.ts';
+import { SessionAhead } from '../../../../plugins/media/ahead/session-ahead.ts';
+import { Shelf } from '../../../../plugins/media/ahead/shelf.ts';
+import { Slots } from '../../../../plugins/media/fetching/slots.ts';
 import { drip, file, flood, mediaServer, picture } from '../../../harness/media-server.ts';
 import { until } from '../../../harness/story.ts';
 import { mediaWorld } from '../world.ts';
@@ -243,4 +247,58 @@ t.test('nothing is fetched ahead where that is switched off', async (t) => {
   t.equal(await ahead.take('m1', patient()), null);
   ahead.forget('m1');
   t.same([server.asked.size, counted], [0, []]);
+});
+
+/** Media of so many conversations whose servers hang: how often room was asked for, and how many fetches were begun. */
+async function hang(count: number, servers: number) {
+  const over = new AbortController();
+  const slots = new Slots(8);
+  const work = { asked: 0, begun: 0, settled: 0 };
+  class CountedShelf extends Shelf {
+    override get hasRoom(): boolean {
+      work.asked += 1;
+      return super.hasRoom;
+    }
+  }
+  const shelf = new CountedShelf(1_000, () => slots.admit());
+  const ahead = new SessionAhead(
+    {
+      ...{ shelf, keepMs: 60_000, most: 4, mostDue: 8, admit: () => slots.admit() },
+      metrics: { ahead: () => undefined },
+      fetch({ url }, signal, mayBegin) {
+        work.begun += 1;
+        const { host: server } = new URL(url);
+        return slots.run({ tenantId: 'ten_a', server, mayBegin }, signal, () => never(signal));
+      },
+    },
+    over.signal,
+  );
+  const media = Array.from({ length: count }, (_, n) => ({
+    url: `https://${n % servers}.example/${n}`,
+  }));
+  for (const [n, one] of media.entries()) ahead.begin(`m${n}`, one);
+  for (const [n, one] of media.entries()) {
+    void ahead.settled(`m${n}`, one).then(() => {
+      work.settled += 1;
+    });
+  }
+  for (let n = 0; n < 100; n += 1) ahead.forget(`m${n}`);
+  await pause(10);
+  const { begun } = work;
+  over.abort();
+  await until('the end of all', async () => (work.settled === count ? true : undefined));
+  return { ...work, begun };
+}
+
+function never(signal: AbortSignal): Promise<never> {
+  return untilAborted(signal, new Promise<never>(() => undefined));
+}
+
+t.test('the work that waiting media makes grows with its number only', async (t) => {
+  for (const servers of [1, 3, 10_000]) {
+    const few = await hang(1_000, servers);
+    const many = await hang(10_000, servers);
+    t.ok(many.asked < 20 * few.asked, `${servers} servers: ${few.asked}, then ${many.asked} asked`);
+    t.ok(many.begun < 300, `${many.begun} fetches are begun at once`);
+  }
 });

@@ -1,12 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { createLog } from '../../../../core/log.ts';
 import { SessionMedia } from '../../../../plugins/accounts/session/session-media.ts';
-import type { PaceSettings } from '../../../../plugins/messages/dispatch/pace.ts';
+import { inTurn } from '../../../../plugins/media/ahead/in-turn.ts';
+import { Dispatcher } from '../../../../plugins/messages/dispatch/dispatcher.ts';
+import { type PaceSettings, unpaced } from '../../../../plugins/messages/dispatch/pace.ts';
 import type { Media } from '../../../../plugins/messages/tables/message-rows.ts';
 import { engines } from '../../../harness/databases.ts';
 import { file, flood, mediaServer, picture } from '../../../harness/media-server.ts';
 import { mediaWorld, type WorldOptions } from '../../media/world.ts';
-import { acceptedId, FakeSession, makeTenant, openStage, startSession, until } from '../stage.ts';
+import {
+  acceptedId,
+  FakeSession,
+  makeTenant,
+  openStage,
+  type Stage,
+  startSession,
+  until,
+} from '../stage.ts';
 
 /** An account with a window of eight, whose driver asks for the media of each message. */
 async function open(t: Test, media: WorldOptions, pace?: PaceSettings) {
@@ -93,3 +104,73 @@ t.test('two hundred images that wait for their pauses', async (t) => {
   t.equal(most, 1, `${asked} requests for 200 files`);
   t.equal(counted.filter((one) => one === 'dropped').length, 0);
 });
+
+t.test('ten thousand images of a server that hangs hold up no text behind them', async (t) => {
+  const { stage, session, send, server } = await open(t, { silenceMs: 60_000, timeoutMs: 60_000 });
+  const count = 10_000;
+  server.answer('/hangs', () => undefined);
+  const first = await send(1, `${server.url}/hangs`);
+  await queueAlike(stage, first, count);
+  const texts: string[] = [];
+  for (let n = 2; n < 10; n += 1) texts.push(await send(n, null));
+  const good = await send(10, `${(await mediaServer(t)).url}/good`);
+  let longest = 0;
+  let seen = performance.now();
+  const watch = setInterval(() => {
+    longest = Math.max(longest, performance.now() - seen);
+    seen = performance.now();
+  }, 5);
+  t.teardown(() => clearInterval(watch));
+  await startSession(t, stage, session);
+  await until(
+    'the texts to be sent',
+    () => texts.every((id) => session.taken.includes(id)),
+    60_000,
+  );
+  await until('the image that is there to be sent', () => session.taken.includes(good), 60_000);
+  t.comment(`the longest stall: ${Math.round(longest)} ms`);
+  t.equal(session.handed.length, texts.length + 1);
+  t.ok((server.asked.get('/hangs') ?? 0) <= 2, 'a quarter of the slots hang');
+});
+
+t.test('of a queue that all waits for its media a bounded part is known', async (t) => {
+  const { stage, session, send } = await open(t, {});
+  const { read } = stage.storage;
+  await queueAlike(stage, await send(1, 'https://example.com/hangs'), 1_000);
+  const begun: string[] = [];
+  session.mediaAhead = {
+    ...inTurn,
+    begin: (id) => begun.push(id),
+    isSettled: () => false,
+    settled: () => new Promise(() => undefined),
+  };
+  t.teardown(() => session.end());
+  const dispatcher = new Dispatcher(session, {
+    ...{ read, step: stage.lanes.dispatch, pace: unpaced, log: createLog('silent') },
+    ...{ capacity: 50, announce: () => undefined },
+  });
+  dispatcher.ready();
+  await until('the queue to be read', () => begun.length >= 500);
+  await pause(300);
+  t.ok(begun.length <= 700, `${begun.length} of 1,001`);
+  t.equal(session.handed.length, 0);
+});
+
+/** Queues copies of a message, each to a contact of its own, as a process finds them that takes over the account. */
+async function queueAlike(stage: Stage, id: string, count: number): Promise<void> {
+  const { write } = stage.storage.connections;
+  const [row] = await write('messages').where({ id });
+  for (let start = 1; start <= count; start += 500) {
+    const copies = Array.from({ length: 500 }, (_, n) => ({
+      ...row,
+      id: `${id}_${start + n}`,
+      contact_id: `con_${start + n}`,
+      sequence: row.sequence + start + n,
+    }));
+    await write.batchInsert('messages', copies, 100);
+  }
+  const { account_id, sequence } = row;
+  await write('accounts')
+    .where({ id: account_id })
+    .update({ outbound_sequence: sequence + count });
+}
