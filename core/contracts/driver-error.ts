@@ -14,7 +14,10 @@ export class DriverError extends Error {
   readonly code: string;
   /** True when the network surely did not take the message. */
   readonly certain: boolean;
-  /** Not null: the pause before the next try, milliseconds; the message keeps its queue position. */
+  /**
+   * Not null: the pause before the next try, milliseconds; the message keeps its queue position. 0: until the session is
+   * ready again, and a moment at least. Above 0 the pause lasts its time, through reconnects too.
+   */
   readonly retryAfterMs: number | null;
   /**
    * Who has to wait when the message is to be sent again: its contact, or the account with all that it sends. `message`

@@ -24,6 +24,7 @@ import type { MsgappWebOptions } from './options.ts';
 import { Outbound } from './outbound.ts';
 import { builtContentOf } from './outbound-content.ts';
 import { Recipients } from './recipients.ts';
+import type { Throttle } from './throttle.ts';
 import { Unlinking } from './unlinking.ts';
 
 /** What an attempt is made of. */
@@ -36,6 +37,8 @@ export interface ConnectAttemptParts {
   readonly frames: FrameWork;
   readonly account: DriverAccount;
   readonly port: Port;
+  /** Of the session. */
+  readonly throttle: Throttle;
   /** As `Port.emit`, for as long as this is the session's attempt. */
   emit(event: DriverEvent): Promise<void>;
   /** Logged in, and the credentials are stored. What has come in is taken once this resolved. */
@@ -176,7 +179,7 @@ export class ConnectAttempt {
   }
 
   async #opened(socket: LibrarySocket): Promise<void> {
-    const { library, keys, account, port } = this.#parts;
+    const { library, keys, account, port, throttle } = this.#parts;
     const book = this.#book;
     try {
       keys.save();
@@ -199,7 +202,7 @@ export class ConnectAttempt {
       }
       const recipients = new Recipients(library, keys, socket);
       const limits = this.#limits;
-      const outbound = new Outbound({ keys, book, recipients, socket, port, limits });
+      const outbound = new Outbound({ keys, book, recipients, socket, port, limits, throttle });
       this.#connection.phase = 'connected';
       // The gateway may send as soon as it knows, before `emit` has resolved.
       const gone = new AbortController();

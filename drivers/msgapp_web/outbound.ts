@@ -20,7 +20,7 @@ import { ackErrors, ackRefusal } from './receipts.ts';
 import type { Recipients } from './recipients.ts';
 import { newContactRefusal, noAnswer, refused, uncertain } from './send-errors.ts';
 import { NoTemporaryRoom } from './temporary-room.ts';
-import { isThrottled, Throttle } from './throttle.ts';
+import { isThrottled, type Throttle } from './throttle.ts';
 
 /** How long the network may take to answer a message that was handed to it, in milliseconds. */
 const answerTimeoutMs = 60_000;
@@ -39,6 +39,8 @@ export interface OutboundParts {
   readonly socket: LibrarySocket;
   readonly port: Port;
   readonly limits: Pick<NewContactLimits, 'lock' | 'quota'>;
+  /** Of the session: a throttle goes on when the connection is another. */
+  readonly throttle: Throttle;
 }
 
 /** Sends through one socket. */
@@ -48,7 +50,6 @@ export class Outbound {
   readonly #sending = new Set<string>();
   /** How often messages were not sent for a reason of our own, by their references. */
   readonly #failures = new LRUCache<string, number>({ max: 1_000 });
-  readonly #throttle = new Throttle();
 
   constructor(parts: OutboundParts) {
     this.#parts = parts;
@@ -76,7 +77,7 @@ export class Outbound {
       if (error instanceof DriverError) throw error;
       if (handed.over) throw uncertain(error);
       if (signal.aborted) throw notConnected(error);
-      if (isThrottled(error)) throw this.#throttle.failure(reference, error);
+      if (isThrottled(error)) throw this.#parts.throttle.failure(reference, error);
       throw this.#notSent(reference, error);
     } finally {
       this.#sending.delete(reference);
@@ -170,8 +171,8 @@ export class Outbound {
     if (to.phone === null) {
       throw refused('unknown_contact', 'the contact has no address on this network');
     }
-    this.#throttle.check();
-    const { book, socket } = this.#parts;
+    const { book, socket, throttle } = this.#parts;
+    throttle.check();
     const found = await socket.onWhatsApp(to.phone);
     // An answer that says nothing is none.
     if (found === undefined) throw new Error('the network did not say who has this number');

@@ -19,6 +19,7 @@ import { errorText } from './error-text.ts';
 import type { Library } from './library.ts';
 import type { MsgappWebOptions } from './options.ts';
 import { failedStart, libraryFor, newLink, type Prepared, storedLink } from './preparation.ts';
+import { Throttle } from './throttle.ts';
 
 /** How long leaving the network may take, in milliseconds: less than the gateway waits for the outcome. */
 const logOutTimeoutMs = 2_500;
@@ -30,6 +31,7 @@ export class MsgappWebSession implements Session {
   readonly #port: Port;
   readonly #frames: FrameWork;
   readonly #block: BlockFlag;
+  readonly #throttle = new Throttle();
   /** What is under way or live. */
   #attempt: ConnectAttempt | null = null;
   /** Counts the calls that begin something: an older one that is still preparing gives up. */
@@ -151,6 +153,7 @@ export class MsgappWebSession implements Session {
       frames: this.#frames,
       account: this.#account,
       port: this.#port,
+      throttle: this.#throttle,
       emit: (event) => this.#port.emit(event),
       opened: async () => {
         quiet = false;
@@ -217,6 +220,7 @@ export class MsgappWebSession implements Session {
         frames: this.#frames,
         account: this.#account,
         port: this.#port,
+        throttle: this.#throttle,
         emit: () => Promise.reject(new Error('the session is leaving')),
         opened: async () => resolve(true),
         ended: (ending) => {

@@ -37,7 +37,10 @@ export class Throttle {
   }
 }
 
-/** Others go on: whom the network has named before needs no question. */
+/**
+ * Others go on: a contact that the network has named before needs no look-up. Its devices are asked for all the same
+ * once they have left the library's cache.
+ */
 function throttled(retryAfterMs: number, cause?: unknown): DriverError {
   const message = 'the network answers no questions about contacts for now';
   return new DriverError('throttled', message, {

@@ -23,6 +23,8 @@ interface Pause {
   /** As `error` of a message says it; null: nothing was tried. */
   readonly cause: string | null;
   readonly pauseMs: number;
+  /** The driver has named the pause: it lasts, also when the session is ready before. */
+  readonly isNamed: boolean;
   readonly concerns: 'contact' | 'account';
 }
 
@@ -38,17 +40,19 @@ export function judge(
   { capabilities, signal }: Pick<LiveSession, 'capabilities' | 'signal'>,
 ): AttemptOutcome {
   const asked = pauseAsked(failure.retryAfterMs, attempt);
+  const isNamed = (failure.retryAfterMs ?? 0) > 0;
   const concerns = failure.concerns === 'account' ? 'account' : 'contact';
   const cause = failures.driver(failure);
   if (failure.certain && asked === null) {
     return { kind: 'failed', id, error: cause };
   }
   if (failure.certain) {
-    return { kind: 'returned', id, cause, pauseMs: Math.max(asked ?? 0, leastPauseMs), concerns };
+    const pauseMs = Math.max(asked ?? 0, leastPauseMs);
+    return { kind: 'returned', id, cause, pauseMs, isNamed, concerns };
   }
   if (capabilities.deduplicates || signal.aborted) {
     const pauseMs = Math.max(asked ?? 0, pauseAfter(attempt));
-    return { kind: 'unknown', cause, pauseMs, concerns };
+    return { kind: 'unknown', cause, pauseMs, isNamed, concerns };
   }
   return { kind: 'failed', id, error: failures.delivery_uncertain(cause) };
 }

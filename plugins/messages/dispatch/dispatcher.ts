@@ -41,6 +41,8 @@ export class Dispatcher {
   readonly #starts: Starts;
   readonly #sends: Sends;
   #running: Promise<void> | null = null;
+  /** Whether the account could send to nobody when the session was last ready. */
+  #wasRestricted = false;
 
   constructor(session: LiveSession, parts: DispatcherParts) {
     this.#session = session;
@@ -114,11 +116,14 @@ export class Dispatcher {
     this.#queue.merged();
   }
 
-  /** The session can send (again): ends all pauses and goes on. */
+  /** The session can send (again), or its restriction is another: ends the pauses that waited for it, and goes on. */
   ready(): void {
+    const isRestricted = this.#session.restriction === 'all';
     this.#queue.reread(false);
     this.#sleep.wake();
-    this.#pauses.end();
+    this.#pauses.ready();
+    if (this.#wasRestricted && !isRestricted) this.#pauses.unrestricted();
+    this.#wasRestricted = isRestricted;
     this.#start();
   }
 

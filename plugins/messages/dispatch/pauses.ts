@@ -2,56 +2,79 @@ import { longestDelayMs } from '../../../core/waiting.ts';
 
 /**
  * Timers of a session's pauses: of conversations, by contact, and of the whole account. One that no timer takes ends
- * early: the network is asked again then.
+ * early: the network is asked again then. A pause that an error has named lasts its time, through reconnects too; any
+ * other is only a guess when the session can send, and ends once it is ready.
  */
 export class Pauses {
   readonly #onEnd: (contactId: string | null) => void;
-  readonly #timers = new Map<string, NodeJS.Timeout>();
-  #account: { readonly timer: NodeJS.Timeout; readonly until: number } | null = null;
+  readonly #contacts = new Map<
+    string,
+    { readonly timer: NodeJS.Timeout; readonly isNamed: boolean }
+  >();
+  /** Of the account at most one that is named and one that is not, by that. */
+  readonly #account = new Map<
+    boolean,
+    { readonly timer: NodeJS.Timeout; readonly until: number }
+  >();
 
-  /** @param onEnd called with the contact whose pause is over, with null for the account's */
+  /** @param onEnd called with the contact whose pause is over, with null for one of the account's */
   constructor(onEnd: (contactId: string | null) => void) {
     this.#onEnd = onEnd;
   }
 
   /** Nothing is to be handed over. */
   get isAccountPaused(): boolean {
-    return this.#account !== null;
+    return this.#account.size > 0;
   }
 
   /** Pauses a conversation, in milliseconds. */
-  pause(contactId: string, ms: number): void {
-    clearTimeout(this.#timers.get(contactId));
-    this.#timers.set(
-      contactId,
-      setTimeout(() => this.#end(contactId), Math.min(ms, longestDelayMs)),
-    );
+  pause(contactId: string, ms: number, isNamed = false): void {
+    clearTimeout(this.#contacts.get(contactId)?.timer);
+    const timer = setTimeout(() => this.#end(contactId), Math.min(ms, longestDelayMs));
+    this.#contacts.set(contactId, { timer, isNamed });
   }
 
   /** Pauses the account for at least so many milliseconds. */
-  pauseAccount(ms: number): void {
+  pauseAccount(ms: number, isNamed: boolean): void {
     const delayMs = Math.min(ms, longestDelayMs);
     const until = performance.now() + delayMs;
-    if (this.#account !== null && this.#account.until >= until) return;
-    clearTimeout(this.#account?.timer);
-    this.#account = { until, timer: setTimeout(() => this.#endAccount(), delayMs) };
+    const former = this.#account.get(isNamed);
+    if (former !== undefined && former.until >= until) return;
+    clearTimeout(former?.timer);
+    const timer = setTimeout(() => this.#endAccount(isNamed), delayMs);
+    this.#account.set(isNamed, { timer, until });
+  }
+
+  /** The session is ready: ends at once what waited for that alone. */
+  ready(): void {
+    this.#endAccount(false);
+    for (const [contactId, { isNamed }] of [...this.#contacts]) {
+      if (!isNamed) this.#end(contactId);
+    }
+  }
+
+  /** A restriction of the account is over: ends its pauses, which the network may have named for that. */
+  unrestricted(): void {
+    for (const isNamed of [...this.#account.keys()]) this.#endAccount(isNamed);
   }
 
   /** Ends all of them at once. */
   end(): void {
-    if (this.#account !== null) this.#endAccount();
-    for (const contactId of [...this.#timers.keys()]) this.#end(contactId);
+    this.unrestricted();
+    for (const contactId of [...this.#contacts.keys()]) this.#end(contactId);
   }
 
   #end(contactId: string): void {
-    clearTimeout(this.#timers.get(contactId));
-    this.#timers.delete(contactId);
+    clearTimeout(this.#contacts.get(contactId)?.timer);
+    this.#contacts.delete(contactId);
     this.#onEnd(contactId);
   }
 
-  #endAccount(): void {
-    clearTimeout(this.#account?.timer);
-    this.#account = null;
+  #endAccount(isNamed: boolean): void {
+    const ending = this.#account.get(isNamed);
+    if (ending === undefined) return;
+    clearTimeout(ending.timer);
+    this.#account.delete(isNamed);
     this.#onEnd(null);
   }
 }

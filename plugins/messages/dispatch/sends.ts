@@ -86,6 +86,7 @@ export class Sends {
       id,
       cause: null,
       pauseMs: 0,
+      isNamed: false,
       concerns: 'contact',
     };
     this.#settle(contactId, id, attempt);
@@ -114,14 +115,14 @@ export class Sends {
       conversations.finish(contactId);
       return;
     }
-    const { kind, cause } = attempt;
+    const { kind, cause, pauseMs, isNamed } = attempt;
     conversations.pause(contactId, { again: kind === 'unknown', cause });
     if (this.#session.signal.aborted) return;
     if (attempt.concerns === 'contact') {
-      pauses.pause(contactId, attempt.pauseMs);
+      pauses.pause(contactId, pauseMs, isNamed);
       return;
     }
-    pauses.pauseAccount(attempt.pauseMs);
+    pauses.pauseAccount(pauseMs, isNamed);
     conversations.resume(contactId);
   }
 }

@@ -261,7 +261,7 @@ t.test(
 );
 
 t.test('a new number waits while the network throttles look-ups, others do not', async (t) => {
-  const { phone, session } = await linked();
+  const { phone, port, session } = await linked();
   await session.send(textTo(ada, 'msg_known'), patient());
   await network.refuseLookUps(phone, 1, '429');
   const failed = async (number: string, reference: string) =>
@@ -276,6 +276,12 @@ t.test('a new number waits while the network throttles look-ups, others do not',
     (await network.shown(phone)).map(({ networkId }) => networkId),
     ['msg_known', 'msg_later'],
   );
+  await network.refuseLookUps(phone, 0);
+  await network.drop(phone);
+  await port.state('lost');
+  await session.resume();
+  await port.state('connected');
+  t.match(await failed(phoneNumber(9003), 'msg_other'), waits, 'nor after a reconnect');
 });
 
 t.test('a reply that shows the hidden id alone is of whoever was written to', async (t) => {

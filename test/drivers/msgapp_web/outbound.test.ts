@@ -1,6 +1,7 @@
 import t from 'tap';
 import { DriverError, type OutboundMessage } from '../../../core/contracts/driver.ts';
 import { Outbound, type OutboundParts } from '../../../drivers/msgapp_web/outbound.ts';
+import { Throttle } from '../../../drivers/msgapp_web/throttle.ts';
 
 const to = { phone: '+12025550101', networkId: null };
 const message: OutboundMessage = { reference: 'msg_1', attempt: 1, to, text: 'Hello', media: null };
@@ -12,7 +13,12 @@ function outboundWhere(ready: () => Promise<never>): Outbound {
 }
 
 function outboundOf(parts: object): Outbound {
-  return new Outbound({ port: {}, socket: {}, limits: {}, ...parts } as unknown as OutboundParts);
+  const unused = { port: {}, socket: {}, limits: {} };
+  return new Outbound({
+    ...unused,
+    throttle: new Throttle(),
+    ...parts,
+  } as unknown as OutboundParts);
 }
 
 t.test(

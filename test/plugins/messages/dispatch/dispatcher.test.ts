@@ -399,7 +399,14 @@ for (const engine of databases) {
         await until('the refusal', () => session.handed.length > 0);
         await new Promise((resolve) => setTimeout(resolve, 100));
         t.equal(session.handed.length, 1, `${retryAfterMs}`);
-        if (retryAfterMs > 0) stage.part.ready(session);
+        if (retryAfterMs > 0) {
+          stage.part.ready(session);
+          await new Promise((resolve) => setTimeout(resolve, 100));
+          t.equal(session.handed.length, 1, 'the session is ready, and the wait is not over');
+          session.end();
+          await stage.part.closed(session);
+          await open(accountId, tenantId);
+        }
         await reaches(stage, tenantId, id, 'sent');
       }
     });

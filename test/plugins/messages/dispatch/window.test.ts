@@ -250,6 +250,67 @@ for (const engine of databases) {
       t.same([account.taken.slice(4).length, account.takenBy('a')], [3, 'a1 a2 a3']);
     });
 
+    t.test('a wait that the network has named goes on when the session is ready', async (t) => {
+      const account = await Account.open(t, stage);
+      const { session } = account;
+      const refusals = new Map<string, DriverError>();
+      const named = { certain: true, retryAfterMs: 60_000 };
+      const refuse = (name: string, options: ConstructorParameters<typeof DriverError>[2]) =>
+        refusals.set(name, new DriverError('wait', 'later', options));
+      session.answer = async (one) => {
+        const refusal = refusals.get(one.text);
+        refusals.delete(one.text);
+        if (refusal !== undefined) throw refusal;
+        return session.take(one);
+      };
+      const refused = (name: string) => until(`${name} to be refused`, () => !refusals.has(name));
+      const settled = () => new Promise((resolve) => setTimeout(resolve, 100));
+
+      refuse('a1', { ...named, concerns: 'contact' });
+      await account.send('a1', 'a2', 'b1');
+      await account.reach('sent', 'b1');
+      await refused('a1');
+      stage.part.ready(session);
+      await account.send('b2');
+      await account.reach('sent', 'b2');
+      await settled();
+      t.same(account.taken, ['b1', 'b2'], 'the contact waits');
+
+      refuse('c1', { ...named, concerns: 'account' });
+      await account.send('c1');
+      await refused('c1');
+      session.restriction = 'new_contacts';
+      stage.part.ready(session);
+      session.connected = false;
+      session.connected = true;
+      stage.part.ready(session);
+      await account.send('b3');
+      await settled();
+      t.same(account.taken, ['b1', 'b2'], 'everybody waits');
+
+      // A wait for the end of a restriction is over with it.
+      session.restriction = 'all';
+      stage.part.ready(session);
+      session.restriction = null;
+      stage.part.ready(session);
+      await account.reach('sent', 'b3', 'c1');
+      t.same(account.takenBy('a'), '');
+
+      refuse('d1', { certain: false, retryAfterMs: 0 });
+      await account.send('d1');
+      await refused('d1');
+      stage.part.ready(session);
+      await account.reach('sent', 'd1');
+
+      // Of two waits of the account at once each ends for itself.
+      refuse('e1', { certain: true, retryAfterMs: 700, concerns: 'account' });
+      refuse('f1', { certain: false, retryAfterMs: 0, concerns: 'account' });
+      const began = Date.now();
+      await account.send('e1', 'f1');
+      await account.reach('sent', 'e1', 'f1');
+      t.ok(Date.now() - began >= 700);
+    });
+
     t.test('a wait and restrictions that come while a step is being stored', async (t) => {
       const account = await Account.open(t, stage);
       const { session, tenantId } = account;
@@ -258,7 +319,7 @@ for (const engine of databases) {
         session.handed.length > 1
           ? Promise.resolve(session.take(one))
           : new Promise((_, reject) => {
-              const wait = { certain: true, retryAfterMs: 60_000 };
+              const wait = { certain: true, retryAfterMs: 5_000 };
               refuse = () => reject(new DriverError('wait', 'later', wait));
             });
       await account.send('a1');
@@ -297,8 +358,9 @@ for (const engine of databases) {
       await until('the refusal to be stored', () => isUndispatched('a1'));
       await until('b1 to be taken back', () => isUndispatched('b1'));
       await until('c1 to be taken back', () => isUndispatched('c1'));
-      t.equal(session.handed.length, 1, 'nothing goes out in the middle of the wait');
       stage.part.ready(session);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      t.equal(session.handed.length, 1, 'nothing goes out in the middle of the wait');
       await account.reach('sent', 'a1', 'b1', 'c1');
 
       await storing(() => Object.assign(session, { restriction: 'all' }), 'b2', 'd1');
@@ -476,7 +538,7 @@ for (const engine of databases) {
         const released = new Promise<void>((resolve) => {
           release = resolve;
         });
-        const wait = { certain: true, retryAfterMs: 60_000, concerns: 'contact' } as const;
+        const wait = { certain: true, retryAfterMs: 3_000, concerns: 'contact' } as const;
         session.answer = async (one) => {
           if (session.handed.length === 2 && p1 === 'waits') {
             throw new DriverError('wait', 'later', wait);
