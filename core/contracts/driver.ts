@@ -102,9 +102,10 @@ export interface Session {
    */
   answer(field: string, value: string): Promise<AnswerOutcome>;
   /**
-   * Reconnects from stored credentials, one attempt. Resolves once begun and never rejects: the outcome is
-   * a state event, `connected`, `lost` or `logged_out`. After `lost` the gateway calls it again, later and
-   * later; the driver does not reconnect by itself.
+   * Reconnects from stored credentials, one attempt. Resolves once begun and never rejects: the outcome is a state event,
+   * `connected`, `lost`, `logged_out`, `refused` where another identity is linked, or `restricted` where the network
+   * blocks the account. After `lost` the gateway calls it again, later and later; the driver does not reconnect by itself,
+   * but to find out when a block is over: `unrestricted` and `connected` follow then.
    */
   resume(): Promise<void>;
   /**
