@@ -1,7 +1,8 @@
 /**
  * The contract of the processes of a gateway and of leases. A lease is the right of one process to a thing, such as the
- * session of an account. It names its owner, and is valid as long as that process's row in `lease_holders` has not
- * expired by the database's clock: renewing this one row renews all leases of a process, whatever locks the others.
+ * session of an account. It names its owner, and is valid until that process's row in `lease_holders` is expired, by the
+ * process that stops or by others that see it unchanged: renewing this one row renews all leases of a process, whatever
+ * locks the others.
  */
 import type { Tables } from '../../core/contracts/storage.ts';
 
@@ -44,6 +45,13 @@ export interface LeasedTable {
   readonly wanted?: Readonly<Record<string, number>>;
   /** The column with the moment from which a row may be claimed; absent: any time. */
   readonly due?: string;
+}
+
+/** One row of `lease_holders`: until when the leases of a process are valid, by the database's clock. */
+export interface LeaseHolder {
+  /** The broker's `processId`. */
+  readonly id: string;
+  readonly expiresAt: number;
 }
 
 /** One leased row. */

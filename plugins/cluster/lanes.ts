@@ -1,5 +1,5 @@
 import type { Lane, Unit } from '../../core/contracts/storage.ts';
-import type { ClusterProcess, LeaseKind, LeaseToken } from './contract.ts';
+import type { ClusterProcess, LeaseHolder, LeaseKind, LeaseToken } from './contract.ts';
 
 /** Rows of dead processes are deleted after this. */
 const forgottenAfterMs = 60_000;
@@ -61,6 +61,28 @@ export const inheritLane: Lane<InheritInput, readonly Heartbeat[]> = {
       await unit.leaseHolders.expire(dead);
       await unit.processes.remove(dead);
       outputs.push(others);
+    }
+    return outputs;
+  },
+};
+
+/** A holder of leases as another process read it: unchanged for long enough to be dead, or only if it has expired. */
+export interface SilentHolder extends LeaseHolder {
+  readonly isDead: boolean;
+}
+
+/** Frees the leases of holders that have not renewed them since they were read; answers whether there were any. */
+export const freeSilentLane: Lane<readonly SilentHolder[], boolean> = {
+  name: 'leases.free',
+  maxBatch: 1,
+  locks: () => [],
+  run: async (unit, inputs) => {
+    const outputs: boolean[] = [];
+    for (const holders of inputs) {
+      const dead = holders.filter(({ isDead, expiresAt }) => isDead || expiresAt <= unit.now);
+      const unchanged = await unit.leaseHolders.lockUnchanged(dead);
+      await unit.leaseHolders.expire(unchanged);
+      outputs.push(unchanged.length > 0);
     }
     return outputs;
   },

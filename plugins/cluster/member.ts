@@ -4,6 +4,7 @@ import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
 import { atMost } from '../../core/waiting.ts';
 import type { Cluster, LeaseKeeping, LeaseKind, ProcessLease } from './contract.ts';
+import { HolderWatch } from './holder-watch.ts';
 import { Inheritance } from './inheritance.ts';
 import { beatLane, goneLane } from './lanes.ts';
 import { LeaseRenewal, type RenewalParts } from './lease-renewal.ts';
@@ -20,7 +21,7 @@ const leasing = ['sessions', 'webhooks'];
 
 /** What a member is made of. */
 export interface MemberParts extends LeaseTerms, Pick<RenewalParts, 'stoodStill'> {
-  readonly storage: Pick<Storage, 'submit'>;
+  readonly storage: Pick<Storage, 'read' | 'submit'>;
   readonly clock: Clock;
   readonly log: GatewayLog;
   /** The broker's `processId`. */
@@ -40,6 +41,7 @@ export class ClusterMember implements Cluster {
   readonly #parts: MemberParts;
   readonly #renewal: LeaseRenewal;
   readonly #inheritance: Inheritance;
+  readonly #watch: HolderWatch;
   readonly #beating: Loop;
   readonly #isHolder: boolean;
 
@@ -59,6 +61,7 @@ export class ClusterMember implements Cluster {
       name: isAlone ? null : parts.name,
       freed,
     });
+    this.#watch = new HolderWatch({ ...parts, owner, freed });
     this.#beating = new Loop(
       () => beatMs,
       () => this.#beat(),
@@ -82,6 +85,7 @@ export class ClusterMember implements Cluster {
     if (!this.#isHolder) return;
     await this.#renewal.start();
     if (isAlone) this.#inheritance.start();
+    else this.#watch.start();
   }
 
   /**
@@ -95,7 +99,7 @@ export class ClusterMember implements Cluster {
   /** A clean stop, after all leases were released. Never rejects. */
   async stop(): Promise<void> {
     const { storage, processId } = this.#parts;
-    await this.#inheritance.stop();
+    await Promise.all([this.#inheritance.stop(), this.#watch.stop()]);
     await this.#renewal.stop();
     // Last: a silent process counts as dead, and its leases as free.
     await this.#beating.stop();

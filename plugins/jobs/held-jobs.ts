@@ -96,7 +96,7 @@ export class HeldJobs implements Jobs {
       ({ name, dueAt }) => isDue(dueAt, this.#everyMs(name), now) && !this.#work.has(name),
     );
     if (due.length === 0) return;
-    const dead = new Set(await storage.read.leaseHolders.dead(now));
+    const dead = new Set(await storage.read.leaseHolders.dead());
     await cluster.renewLapsed();
     for (const { name, owner: holder } of due) {
       if (holder !== null && holder !== owner && !dead.has(holder)) continue;

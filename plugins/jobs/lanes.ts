@@ -35,7 +35,7 @@ export const claimJobLane: Lane<JobClaim, LeaseToken | null> = {
       const isFree =
         holder === null ||
         holder === owner ||
-        (await unit.leaseHolders.lockDead(unit.now, [holder])).includes(holder);
+        (await unit.leaseHolders.lockDead([holder])).includes(holder);
       if (job === undefined || !isDue(job.dueAt, everyMs, unit.now) || !isFree) {
         outputs.push(null);
         continue;

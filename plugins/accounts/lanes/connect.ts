@@ -98,7 +98,7 @@ async function connectOne(
   const accountId = row?.id ?? input.newAccountId;
   const [lease] = await unit.leases.rows.find([accountId]);
   if (lease?.wanted && lease.owner !== null && lease.owner !== owner) {
-    const dead = await unit.leaseHolders.lockDead(unit.now, [lease.owner]);
+    const dead = await unit.leaseHolders.lockDead([lease.owner]);
     if (dead.length === 0) return { kind: 'held', owner: lease.owner };
   }
   if (row === undefined) await insert(unit, input);

@@ -1,8 +1,11 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
-import type { LeasedTable } from '../contract.ts';
+import type { LeasedTable, LeaseHolder } from '../contract.ts';
 
 /** No transaction is open for so long, milliseconds: one that was stopped in the middle is ended after seconds. */
 const latestMs = 60_000;
+
+/** The expiry of leases that are free. */
+const expired = 0;
 
 /** The SQL of lease holders: until when the leases of each process are valid. */
 export class LeaseHolderTable {
@@ -27,14 +30,15 @@ export class LeaseHolderTable {
   /**
    * Extends all leases of a process, expired or not; those taken from it stay taken. A transaction that began earlier and
    * ends later does not shorten them; an expiry that only a database's clock ahead of this one can have given is replaced.
+   * The expiry always changes: other processes see by that that this one lives.
    */
   async renew(id: string, expiresAt: number): Promise<void> {
     const later =
       this.db.dialect === 'mysql'
         ? 'on duplicate key update expires_at = if(expires_at > values(expires_at) + ?, ' +
-          'values(expires_at), greatest(expires_at, values(expires_at)))'
+          'values(expires_at), greatest(expires_at + 1, values(expires_at)))'
         : 'on conflict (id) do update set expires_at = iif(expires_at > excluded.expires_at + ?, ' +
-          'excluded.expires_at, max(expires_at, excluded.expires_at))';
+          'excluded.expires_at, max(expires_at + 1, excluded.expires_at))';
     await this.db.run(`insert into lease_holders (id, expires_at) values (?, ?) ${later}`, [
       id,
       expiresAt,
@@ -42,23 +46,41 @@ export class LeaseHolderTable {
     ]);
   }
 
-  /** The processes whose leases have expired. Without a lock. */
-  async dead(now: number): Promise<readonly string[]> {
-    return this.db.knex('lease_holders').where('expires_at', '<=', now).pluck('id');
+  /** The processes whose leases are not free, those that have run out by the database's clock among them. */
+  async unexpired(): Promise<readonly LeaseHolder[]> {
+    const rows: { id: string; expires_at: number | string }[] = await this.db
+      .knex('lease_holders')
+      .whereNot('expires_at', expired);
+    return rows.map(({ id, expires_at }) => ({ id, expiresAt: Number(expires_at) }));
+  }
+
+  /** Locks those of these processes that have not renewed their leases since they were read; skips locked ones. */
+  async lockUnchanged(holders: readonly LeaseHolder[]): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (const { id, expiresAt } of holders) found.push(...(await this.#lock([id], expiresAt)));
+    return found;
+  }
+
+  /** The processes whose leases are free. Without a lock. */
+  async dead(): Promise<readonly string[]> {
+    return this.db.knex('lease_holders').where('expires_at', expired).pluck('id');
   }
 
   /**
    * Locks the expired processes until the transaction ends, so that none renews its leases meanwhile; skips locked ones.
    * @param ids only among these; among all when absent
    */
-  async lockDead(now: number, ids?: readonly string[]): Promise<readonly string[]> {
+  async lockDead(ids?: readonly string[]): Promise<readonly string[]> {
     // Two steps: a search with a lock would also lock the rows of living processes.
-    const found = ids ?? (await this.dead(now));
-    if (found.length === 0) return [];
+    const found = ids ?? (await this.dead());
+    return found.length === 0 ? [] : this.#lock(found, expired);
+  }
+
+  #lock(ids: readonly string[], expiresAt: number): Promise<string[]> {
     const query = this.db
       .knex('lease_holders')
-      .where('expires_at', '<=', now)
-      .whereIn('id', [...found]);
+      .where('expires_at', expiresAt)
+      .whereIn('id', [...ids]);
     if (this.db.dialect === 'mysql') query.forUpdate().skipLocked();
     return query.pluck('id');
   }
@@ -66,12 +88,12 @@ export class LeaseHolderTable {
   /** Expires all leases of these processes at once. */
   async expire(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
-    await this.db.knex('lease_holders').whereIn('id', ids).update({ expires_at: 0 });
+    await this.db.knex('lease_holders').whereIn('id', ids).update({ expires_at: expired });
   }
 
   /** Expires the leases of all but this process at once. */
   async expireOthers(id: string): Promise<void> {
-    await this.db.knex('lease_holders').whereNot('id', id).update({ expires_at: 0 });
+    await this.db.knex('lease_holders').whereNot('id', id).update({ expires_at: expired });
   }
 
   /** Deletes dead processes, which the caller has locked, once no wanted lease names them. */

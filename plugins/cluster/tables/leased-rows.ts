@@ -70,14 +70,14 @@ export class LeasesOfTable implements LeaseRows {
 
   async hasFree(owner: string, now: number): Promise<boolean> {
     if ((await this.#claimable(null, now).first('owner')) !== undefined) return true;
-    const dead = (await this.#holders.dead(now)).filter((id) => id !== owner);
+    const dead = (await this.#holders.dead()).filter((id) => id !== owner);
     if (dead.length === 0) return false;
     return (await this.#claimable(dead, now).first('owner')) !== undefined;
   }
 
   async claim(claim: LeaseClaim): Promise<readonly LeaseToken[]> {
     const { owner, now, expiresAt, limit, except = [] } = claim;
-    const dead = (await this.#holders.lockDead(now)).filter((id) => id !== owner);
+    const dead = (await this.#holders.lockDead()).filter((id) => id !== owner);
     const free = await this.#lock(this.#claimable(null, now), limit, except);
     const left = limit - free.length;
     const ids =

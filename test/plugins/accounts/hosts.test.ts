@@ -133,7 +133,7 @@ t.test('of a late renewal and a claim of the same leases only one succeeds', asy
   let fences: readonly LeaseToken[] = [];
   for (let round = 0; round < 40; round += 1) {
     const owner = `process ${round}`;
-    await world.act((unit) => unit.leases.take(ids, owner, 1));
+    await world.act((unit) => unit.leases.take(ids, owner, 0));
     const rows = await world.storage.read.leases.rows.find(ids);
     fences = rows.map(({ id, fence }) => ({ id, owner, number: fence }));
     const claims: ClaimedSession[] = [];
@@ -157,7 +157,7 @@ t.test('many that claim at once get each lease once', async (t) => {
   const world = await makeWorld(t);
   const ids = Array.from({ length: 40 }, (_, n) => `acc_${n}`);
   await world.act(async (unit) => {
-    await unit.leases.take(ids, 'dead', 1);
+    await unit.leases.take(ids, 'dead', 0);
   });
   const storages = [world.storage, (await World.open(t, world.url)).storage];
   const claims: ClaimedSession[] = [];
@@ -394,12 +394,48 @@ for (const engine of databases) {
     };
     await world.act((unit) => unit.leaseHolders.renew('one', 2_000));
     await world.act((unit) => unit.leaseHolders.renew('one', 1_000));
-    t.equal(await expiry(), 2_000);
+    t.equal(await expiry(), 2_001, 'it changes, so that others see a renewal');
     await world.act((unit) => unit.leaseHolders.renew('one', 3_000));
     t.equal(await expiry(), 3_000);
     await world.act((unit) => unit.leaseHolders.renew('one', 3_600_000));
     await world.act((unit) => unit.leaseHolders.renew('one', 4_000));
     t.equal(await expiry(), 4_000, 'but for one of a clock that was ahead');
+  });
+}
+
+t.test('a clock of the database that is set ahead takes no session from anybody', async (t) => {
+  const world = await makeWorld(t, engines.sqlite);
+  const now = Date.now;
+  t.teardown(() => {
+    Date.now = now;
+  });
+  const clock = { now: () => now(), monotonic: () => performance.now() };
+  const process = await world.start({ leaseMs, clock });
+  const id = await world.connected(process, '+15555000009');
+  const before = await world.lease(id);
+  const other = await world.start({ leaseMs, clock }, (await World.open(t, world.url)).storage);
+  await sleep(leaseMs);
+  Date.now = () => now() + 3_600_000;
+  const claim = { owner: 'another', leaseMs, limit: 10 };
+  t.same(await world.storage.submit(claimSessionsLane, claim), [], 'at once');
+  await sleep(2 * leaseMs);
+  t.same(await world.lease(id), before, 'nor later');
+  t.same(other.driver.sessions, []);
+  t.equal(process.driver.live.length, 1);
+});
+
+for (const engine of databases) {
+  t.test(`${engine.name}: a clock that was set back keeps no dead process's session`, async (t) => {
+    const world = await makeWorld(t, engine);
+    const first = await world.start({ leaseMs });
+    const id = await world.connected(first, '+15555000010');
+    await first.stop();
+    await world.act((unit) => unit.leases.take([id], 'dead', unit.now + 3_600_000));
+    const process = await world.start({ leaseMs }, (await World.open(t, world.url)).storage);
+    const begunAt = performance.now();
+    await until('its session', async () => process.driver.live.length === 1 || undefined);
+    const ms = performance.now() - begunAt;
+    t.ok(ms > leaseMs - 500 && ms < leaseMs + 1_700, `after the lease: ${Math.round(ms)} ms`);
   });
 }
 

@@ -192,7 +192,7 @@ async function fill(connections: DatabasePools): Promise<string[]> {
     );
     await db.insert('lease_holders', [
       { id: 'living', expires_at: now },
-      { id: 'dead', expires_at: 1 },
+      { id: 'dead', expires_at: 0 },
     ]);
     await db.insert(
       'receivers',

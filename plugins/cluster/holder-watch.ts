@@ -1,0 +1,77 @@
+import type { Clock } from '../../core/contracts/clock.ts';
+import type { Storage } from '../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../core/log.ts';
+import { Loop } from '../../core/loop.ts';
+import { freeSilentLane } from './lanes.ts';
+
+/** Between two reads, milliseconds; shorter with a short lease. */
+const readMs = 1_000;
+
+/** What the watch works with. */
+export interface HolderWatchParts {
+  readonly storage: Pick<Storage, 'read' | 'submit'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly log: GatewayLog;
+  readonly owner: string;
+  readonly leaseMs: number;
+  /** Called when leases were freed. */
+  readonly freed: () => void;
+}
+
+/** The value that a holder's row has, and since when it was read so, on this process's monotonic clock. */
+interface Seen {
+  readonly expiresAt: number;
+  readonly since: number;
+}
+
+/**
+ * Frees the leases of holders that renew them no more. A living one changes its row every third of a lease, so no step of
+ * the database's clock makes a living holder count as dead, or a dead one as living.
+ */
+export class HolderWatch {
+  readonly #parts: HolderWatchParts;
+  readonly #loop: Loop;
+  #seen: ReadonlyMap<string, Seen> = new Map();
+  #readAt = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: HolderWatchParts) {
+    this.#parts = parts;
+    this.#loop = new Loop(
+      () => Math.min(readMs, parts.leaseMs / 6),
+      () => this.watch(),
+      (error) => parts.log.warn({ err: error }, 'the holders of leases could not be watched'),
+    );
+  }
+
+  start(): void {
+    this.#loop.kick();
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop();
+  }
+
+  /**
+   * Reads the holders, and frees those whose row has not changed for a whole lease, or for half of one and has expired by
+   * the database's clock. After a gap all begin anew: while the database is away, nobody can renew.
+   */
+  async watch(): Promise<void> {
+    const { storage, clock, owner, leaseMs, freed } = this.#parts;
+    const asked = clock.monotonic();
+    const holders = await storage.read.leaseHolders.unexpired();
+    const read = clock.monotonic();
+    const before = read - this.#readAt > leaseMs / 3 ? new Map<string, Seen>() : this.#seen;
+    this.#readAt = read;
+    this.#seen = new Map(
+      holders.map(({ id, expiresAt }) => {
+        const earlier = before.get(id);
+        return [id, earlier?.expiresAt === expiresAt ? earlier : { expiresAt, since: read }];
+      }),
+    );
+    const silentMs = (id: string): number => asked - (this.#seen.get(id)?.since ?? read);
+    const silent = holders
+      .filter(({ id }) => id !== owner && silentMs(id) >= leaseMs / 2)
+      .map((holder) => ({ ...holder, isDead: silentMs(holder.id) >= leaseMs }));
+    if (silent.length > 0 && (await storage.submit(freeSilentLane, silent))) freed();
+  }
+}
