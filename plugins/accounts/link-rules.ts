@@ -8,11 +8,15 @@ export const linkLifeMs = 5 * 60_000;
 /** How often one link may start the linking again. */
 export const linkRestarts = 3;
 
-/** Whether the number was connected since the link was made, whatever became of the connection. Pure. */
+/**
+ * Whether the number was connected since the link was made, whatever became of the connection. A connection from behind
+ * the link's end was made before a clock was set back. Pure.
+ */
 export function isUsed(
   { expiresAt }: Pick<OwnerLinkRow, 'expiresAt'>,
   account: AccountRow,
 ): boolean {
   const madeAt = expiresAt - linkLifeMs;
-  return ownsNumber(account) || (account.connectedAt ?? 0) >= madeAt;
+  const connectedAt = account.connectedAt ?? 0;
+  return ownsNumber(account) || (connectedAt >= madeAt && connectedAt < expiresAt);
 }
