@@ -15,6 +15,9 @@ const retryCommitMs = 500;
 /** Time that a send from before a reconnect still has for its answer, milliseconds. */
 const forgottenMs = 60_000;
 
+/** The longest timer until a restriction is checked by the database's clock: this process's may be wrong. Milliseconds. */
+const longestRestMs = 60_000;
+
 /** The network is out of reach, or was when it was last tried. */
 type Loss = Extract<AccountTrigger, { type: 'lost' }>;
 
@@ -67,8 +70,7 @@ export class SessionStatus {
     this.#timers.cancel('restriction');
     const until = live.row.restrictedUntil;
     if (until === null) return;
-    // At most an hour at once.
-    const wait = Math.min(Math.max(until - environment.clock.now(), leastMs), 3_600_000);
+    const wait = Math.min(Math.max(until - environment.clock.now(), leastMs), longestRestMs);
     this.#timers.later('restriction', wait, () => {
       void inTurn(async () => {
         const now = await environment.storage.now().catch((error: unknown) => {

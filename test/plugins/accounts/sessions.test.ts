@@ -8,6 +8,7 @@ import { msgappStatus } from '../../../plugins/accounts/connection-status.ts';
 import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import { connectLane } from '../../../plugins/accounts/lanes/connect.ts';
 import { proxyLane } from '../../../plugins/accounts/lanes/proxy.ts';
+import { systemTimers, type Timers } from '../../../plugins/accounts/session/timers.ts';
 import { databases } from '../../harness/databases.ts';
 import { until } from '../../harness/story.ts';
 import { inbound, openStage } from '../messages/stage.ts';
@@ -391,6 +392,31 @@ for (const { name, create } of databases) {
       );
       storage.submit = submit;
       t.equal(writes, 1);
+    });
+
+    t.test('a restriction ends within a minute although a clock is behind', async (t) => {
+      const behind = { ...systemClock, now: () => Date.now() - 3_600_000 };
+      const minutes: number[] = [];
+      const timers: Timers = {
+        after: (ms, run) => {
+          if (ms < 60_000) return systemTimers.after(ms, run);
+          minutes.push(ms);
+          return systemTimers.after(ms / 60, run);
+        },
+      };
+      const { world, process, caller } = await begin(t, { clock: behind, timers });
+      const { view } = await connect(process, caller, newNumber());
+      const { last } = process.driver;
+      await last.state('connected');
+      minutes.length = 0;
+      await last.emit({
+        ...{ type: 'state', state: 'restricted', scope: 'all', until: Date.now() + 700 },
+        ...{ reason: 'blocked_by_msgapp', detail: 'As the test wants.' },
+      });
+      await until('the restriction to end', async () =>
+        (await world.row(view.accountId)).status === 'connected' ? true : undefined,
+      );
+      t.same(minutes, [60_000]);
     });
 
     t.test('a restriction ends although the database was away at its end', async (t) => {
