@@ -3,6 +3,9 @@ import { denseMs, jittered, nextPause } from './backoff.ts';
 import type { SessionEnvironment, SessionSettings } from './environment.ts';
 import type { LoginTurn } from './login-gate.ts';
 
+/** The longest timer of a pause: only the wall clock counts the time that a machine slept. Milliseconds. */
+const longestRestMs = 60_000;
+
 /** What tries depend on. */
 export type TriesParts = Pick<SessionEnvironment, 'clock' | 'timers' | 'random' | 'gate'> & {
   readonly settings: Pick<SessionSettings, 'reconnectMaxMs'>;
@@ -117,13 +120,20 @@ export class Tries {
 
   /** Pauses for `pauseMs`, and at least until the moment that the network has named. */
   #pause(pauseMs: number, retryAt: number | null, how: 'first' | 'again'): void {
-    const { clock, timers } = this.#environment;
-    const now = clock.now();
+    const now = this.#environment.clock.now();
     const wait = Math.max(pauseMs, (retryAt ?? now) - now);
-    this.#dueAt = now + wait;
-    this.#cancelPause = timers.after(wait, () => {
+    this.#rest(wait, now + wait, how);
+  }
+
+  /** Enters after so many milliseconds, or once the wall clock has reached a moment. */
+  #rest(leftMs: number, dueAt: number, how: 'first' | 'again'): void {
+    const { clock, timers } = this.#environment;
+    const restMs = Math.min(leftMs, longestRestMs);
+    this.#dueAt = dueAt;
+    this.#cancelPause = timers.after(restMs, () => {
       this.#cancelPause = null;
-      this.#enter(how);
+      if (restMs === leftMs || clock.now() >= dueAt) this.#enter(how);
+      else this.#rest(leftMs - restMs, dueAt, how);
     });
   }
 

@@ -667,7 +667,7 @@ t.test('another proxy replaces a connection once while a named pause lasts', asy
   const followed = { id: accountId, restriction: null, proxy };
   t.equal(runner?.differs(followed), false, 'a sweep has nothing to do');
   t.same(tried, []);
-  t.equal(timers.run(), 600_000);
+  for (let minutes = 0; minutes < 10; minutes += 1) t.equal(timers.run(), 60_000);
   await until('the try', async () => tried.length === 1 || undefined);
   t.same(tried, [proxy]);
 });

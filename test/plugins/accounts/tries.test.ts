@@ -8,7 +8,9 @@ const reconnectMaxMs = 300_000;
 /** The tries of several accounts of one process, one log-in a second. */
 function makeProcess() {
   const timers = new SteppedTimers();
-  const clock = { now: () => timers.at, monotonic: () => timers.at };
+  /** How long the machine slept, which the monotonic clock and timers do not count; or how far the clock was set back. */
+  const wall = { aheadMs: 0 };
+  const clock = { now: () => timers.at + wall.aheadMs, monotonic: () => timers.at };
   const random = (): number => 0;
   const gate = new LoginGate({ perSecond: 1, timers, random, clock });
   const account = () => {
@@ -16,7 +18,7 @@ function makeProcess() {
     const parts = { timers, clock, random, gate, settings: { reconnectMaxMs } };
     return { at, tries: new Tries(parts, () => at.push(timers.at)) };
   };
-  return { timers, account };
+  return { timers, wall, account };
 }
 
 t.test('a network that wants fewer log-ins gets fewer, whatever waits to be sent', async (t) => {
@@ -64,3 +66,28 @@ t.test(
     t.ok(others.filter(({ at }) => at.length > 0).length < 20, 'while the others wait');
   },
 );
+
+t.test('a machine that slept through a named pause does not pause again', async (t) => {
+  const { timers, wall, account } = makeProcess();
+  const { at, tries } = account();
+  tries.first(false, 3_600_000);
+  await timers.pass(90_000);
+  wall.aheadMs = 7_200_000;
+  await timers.pass(29_999);
+  t.same(at, []);
+  await timers.pass(1_000);
+  t.same(at, [120_000], 'within a minute');
+  t.equal(tries.dueAt, null);
+});
+
+t.test('a named pause takes no longer for a clock that is set back', async (t) => {
+  const { timers, wall, account } = makeProcess();
+  const { at, tries } = account();
+  tries.first(false, 600_000);
+  await timers.pass(90_000);
+  wall.aheadMs = -3_600_000;
+  await timers.pass(509_999);
+  t.same(at, []);
+  await timers.pass(1_000);
+  t.same(at, [600_000]);
+});
