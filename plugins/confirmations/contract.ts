@@ -22,10 +22,14 @@ export interface Confirmations {
   /**
    * The state of a question, to travel through the program: sealed, good for ten minutes.
    * @param earlier the state that came with the call, where it is asked anew
+   * @throws GatewayError `unavailable`
    */
-  seal(call: AskedCall, question: string, earlier?: ReadState): string;
-  /** Reads a state that came back with a call; a sentence when it is not the state of a question about this very call. */
-  read(sealed: unknown, call: AskedCall): ReadState | string;
+  seal(call: AskedCall, question: string, earlier?: ReadState): Promise<string>;
+  /**
+   * Reads a state that came back with a call; a sentence when it is not the state of a question about this very call.
+   * @throws GatewayError `unavailable`
+   */
+  read(sealed: unknown, call: AskedCall): Promise<ReadState | string>;
   /**
    * Uses the answer that came with a state: true for the first call in any process that comes with it, and for those
    * that repeat it.

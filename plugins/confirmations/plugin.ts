@@ -9,8 +9,8 @@ import { pruneConfirmations, useConfirmations } from './use-lane.ts';
 /** Questions to a person: their states, and which answers were used. */
 export default gatewayPlugin('confirmations', ['storage', 'secrets'], async (app) => {
   const { storage, log } = app.container.cradle;
-  provideSingleton(app.container, 'confirmations', ({ clock, secrets }) => {
-    const states = new ConfirmationStates(secrets, () => clock.now());
+  provideSingleton(app.container, 'confirmations', ({ secrets }) => {
+    const states = new ConfirmationStates(secrets, storage);
     return {
       seal: (call, question, earlier) => states.seal(call, question, earlier),
       read: (sealed, call) => states.read(sealed, call),

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Storage } from '../../core/contracts/storage.ts';
 import type { Secrets } from '../secrets/contract.ts';
 import type { AskedCall, ReadState } from './contract.ts';
 
@@ -26,22 +27,23 @@ const context = 'confirmation';
  */
 export class ConfirmationStates {
   readonly #secrets: Pick<Secrets, 'seal' | 'open'>;
-  readonly #now: () => number;
+  readonly #storage: Pick<Storage, 'now'>;
 
-  constructor(secrets: Pick<Secrets, 'seal' | 'open'>, now: () => number) {
+  /** @param storage its clock is that of all processes */
+  constructor(secrets: Pick<Secrets, 'seal' | 'open'>, storage: Pick<Storage, 'now'>) {
     this.#secrets = secrets;
-    this.#now = now;
+    this.#storage = storage;
   }
 
   /** The state of a question. @param earlier the one that came with the call, where it is asked anew */
-  seal(call: AskedCall, question: string, earlier?: Pick<ReadState, 'key'>): string {
+  async seal(call: AskedCall, question: string, earlier?: Pick<ReadState, 'key'>): Promise<string> {
     const nonce = randomBytes(18).toString('base64url');
     const state: State = {
       keyId: call.keyId,
       tool: call.tool,
       call: sha256(call.arguments),
       question: sha256(question),
-      expiresAt: this.#now() + answerMs,
+      expiresAt: (await this.#storage.now()) + answerMs,
       nonce,
       key: earlier?.key ?? nonce,
     };
@@ -49,7 +51,7 @@ export class ConfirmationStates {
   }
 
   /** Reads a state that came back with a call; a sentence when it is not the state of a question about this very call. */
-  read(sealed: unknown, call: AskedCall): ReadState | string {
+  async read(sealed: unknown, call: AskedCall): Promise<ReadState | string> {
     const state = typeof sealed === 'string' ? this.#opened(sealed) : null;
     if (state?.keyId !== call.keyId || state.tool !== call.tool) {
       return 'requestState is none that this tool gave out to this key, or it was altered: call without it to ask anew';
@@ -57,7 +59,7 @@ export class ConfirmationStates {
     if (state.call !== sha256(call.arguments)) {
       return 'requestState belongs to other arguments: repeat the call unchanged, or without requestState to ask anew';
     }
-    if (state.expiresAt <= this.#now()) {
+    if (state.expiresAt <= (await this.#storage.now())) {
       return 'requestState has expired: call without it to ask anew';
     }
     const { nonce, key } = state;

@@ -106,6 +106,7 @@ function serveTools(app: FastifyInstance): void {
         {
           subscriptions: () => cradle.eventSubscriptions,
           pages: () => cradle.eventPages,
+          now: () => cradle.storage.now(),
           requestId: request.id,
           refuse: (error) => requestHandling.refuse(null, error, request),
         },

@@ -72,7 +72,7 @@ export class ConfirmedCalls {
   ): Promise<ServedAnswer | Unanswered> {
     const { requestHandling } = this.#parts;
     const confirmations = this.#parts.confirmations();
-    const given = this.#given(call, params);
+    const given = await this.#given(call, params);
     if (typeof given === 'string') return { refused: given };
     if (given !== null) {
       const answer = given.answer === 'accept' ? 'accept' : 'decline';
@@ -89,16 +89,16 @@ export class ConfirmedCalls {
       return await requestHandling.serve(operation, keyed, reply, question ?? {});
     }
     const { text } = question;
-    return { asked: asking(text, confirmations.seal(call, text, given?.state)) };
+    return { asked: asking(text, await confirmations.seal(call, text, given?.state)) };
   }
 
   /** The person's answer with its state; null where there is none yet, a sentence where it is refused. */
-  #given(
+  async #given(
     call: AskedCall,
     params: Fields,
-  ): { readonly state: ReadState; readonly answer: PersonsAnswer } | null | string {
+  ): Promise<{ readonly state: ReadState; readonly answer: PersonsAnswer } | null | string> {
     if (params.requestState === undefined) return null;
-    const state = this.#parts.confirmations().read(params.requestState, call);
+    const state = await this.#parts.confirmations().read(params.requestState, call);
     if (typeof state === 'string') return state;
     const read = answerIn(params);
     if (typeof read === 'string') return read;

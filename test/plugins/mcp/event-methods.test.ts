@@ -23,6 +23,7 @@ function subscribing() {
   const parts = {
     requestId: 'req',
     pages: () => ({ read: fail }),
+    now: fail,
     subscriptions: () => ({
       subscribe: async (_caller: Caller, one: WantedSubscription) => {
         wanted.push(one);
@@ -53,6 +54,7 @@ t.test('what the gateway refuses is an error of the protocol', async (t) => {
     const parts = {
       requestId: 'req',
       pages: () => ({ read: fail }),
+      now: fail,
       subscriptions: () => ({ subscribe: fail, unsubscribe: fail }),
       refuse: (error: unknown) => refusalOf(asGatewayError(error)),
     };
@@ -98,3 +100,26 @@ t.test(
     await t.rejects(polled ?? Promise.resolve({}), { code: -32_602, message: /maxAgeMs/ });
   },
 );
+
+t.test('the age of polled events is that by the clock of the database', async (t) => {
+  const now = Date.parse('2026-01-02T03:04:05Z');
+  const event = (id: string, ageMs: number) => ({
+    ...{ id, type: 'message.received', created_at: new Date(now - ageMs).toISOString() },
+    payload: {},
+  });
+  const events = [event('evt_1', 60_001), event('evt_2', 60_000), event('evt_3', 0)];
+  // As much of the parts as is called.
+  const parts = {
+    now: async () => now,
+    pages: () => ({ read: async () => ({ events, cursor: 'c', missed: false, has_more: false }) }),
+    refuse: (error: unknown) => refusalOf(asGatewayError(error)),
+  } as unknown as Parameters<typeof eventMethods>[0];
+  const poll = (params: object) =>
+    eventMethods(parts, caller)('events/poll', { name: 'message.received', ...params });
+  const ids = async (params: object) => {
+    const { events } = (await poll(params)) as { events: { eventId: string }[] };
+    return events.map(({ eventId }) => eventId);
+  };
+  t.same(await ids({ maxAgeMs: 60_000 }), ['evt_2', 'evt_3']);
+  t.same(await ids({}), ['evt_1', 'evt_2', 'evt_3']);
+});

@@ -14,6 +14,8 @@ import { subscribe, unsubscribe } from './subscribe.ts';
 export interface EventMethodsParts {
   subscriptions(): McpEventSubscriptions;
   pages(): EventPages;
+  /** By the clock of the database, as the times of events are. */
+  now(): Promise<number>;
   /** The request's `X-Request-Id`. */
   readonly requestId: string;
   /** Any error as the API would answer it; ours is logged. */
@@ -25,7 +27,7 @@ const scoped = { scope: 'read', withinAccounts: true } as const;
 
 /** The methods of MCP Events (SEP-3415) for a caller. What they refuse is an `EventsRefusal`. */
 export function eventMethods(
-  { subscriptions, pages, requestId, refuse }: EventMethodsParts,
+  { subscriptions, pages, now, requestId, refuse }: EventMethodsParts,
   caller: Caller,
 ): AnswerEvents {
   return (method, params) => {
@@ -42,7 +44,7 @@ export function eventMethods(
       case 'events/unsubscribe':
         return answer(() => unsubscribe(subscriptions(), caller, params, requestId));
       case 'events/poll':
-        return answer(() => pollEvents(pages(), caller, params));
+        return answer(() => pollEvents({ pages, now }, caller, params));
       default:
         return undefined;
     }

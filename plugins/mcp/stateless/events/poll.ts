@@ -1,7 +1,7 @@
 import type { Caller } from '../../../../core/contracts/caller.ts';
 import { GatewayError } from '../../../../core/errors.ts';
-import type { EventPages } from '../../../events/contract.ts';
 import type { Fields } from '../protocol.ts';
+import type { EventMethodsParts } from './methods.ts';
 import { eventNamed, invalidParams, readPoll } from './params.ts';
 
 /** Most events of one answer, as of `GET /events`. */
@@ -14,7 +14,7 @@ const nextPollMs = 5_000;
  * @throws EventsRefusal, and what the pages throw
  */
 export async function pollEvents(
-  pages: EventPages,
+  { pages, now }: Pick<EventMethodsParts, 'pages' | 'now'>,
   caller: Caller,
   params: Fields,
 ): Promise<object> {
@@ -27,11 +27,13 @@ export async function pollEvents(
     ...(given.cursor == null ? {} : { cursor: given.cursor }),
     limit: Math.min(mostEvents, given.maxEvents ?? mostEvents),
   };
-  const page = await pages.read(caller, query).catch((error: unknown) => {
-    const isCursor = error instanceof GatewayError && error.code === 'invalid_cursor';
-    throw isCursor ? invalidParams('params/cursor is none that events/poll gave') : error;
-  });
-  const oldest = given.maxAgeMs == null ? 0 : Date.now() - given.maxAgeMs;
+  const page = await pages()
+    .read(caller, query)
+    .catch((error: unknown) => {
+      const isCursor = error instanceof GatewayError && error.code === 'invalid_cursor';
+      throw isCursor ? invalidParams('params/cursor is none that events/poll gave') : error;
+    });
+  const oldest = given.maxAgeMs == null ? 0 : (await now()) - given.maxAgeMs;
   const events = page.events.filter(({ created_at }) => Date.parse(created_at) >= oldest);
   return {
     events: events.map(({ id, type, created_at, payload }) => {

@@ -50,7 +50,7 @@ function confirmedCalls(isKeyed: boolean) {
   const counter = { add: () => undefined, of: () => ({ add: () => undefined }) };
   const calls = new ToolCalls({ requestHandling: handling, metrics, counter, log });
   const secrets = { seal: (plain: string) => plain, open: (sealed: string) => sealed };
-  const states = new ConfirmationStates(secrets, () => Date.now());
+  const states = new ConfirmationStates(secrets, { now: async () => Date.now() });
   const confirmed = new ConfirmedCalls({
     calls,
     requestHandling: handling,
