@@ -47,7 +47,7 @@ export class Awaited {
   readonly #socket: LibrarySocket;
   #envelopes = new Map<string, Envelope>();
   #timer: NodeJS.Timeout | null = null;
-  /** Milliseconds since the epoch. */
+  /** By `performance.now`, so that a clock that is set back does not move it. */
   #notBefore = 0;
 
   constructor(parts: AwaitedParts, socket: LibrarySocket) {
@@ -121,8 +121,8 @@ export class Awaited {
     this.close();
     if (this.#envelopes.size === 0) return;
     const next = Math.min(...[...this.#envelopes.values()].map(({ askAt }) => askAt));
-    const at = Math.max(next, this.#notBefore);
-    this.#timer = setTimeout(() => this.#askDue(), Math.max(at - Date.now(), 0));
+    const ms = Math.max(next - Date.now(), this.#notBefore - performance.now(), 0);
+    this.#timer = setTimeout(() => this.#askDue(), ms);
     this.#timer.unref();
   }
 
@@ -130,7 +130,7 @@ export class Awaited {
     const now = Date.now();
     const due = [...this.#envelopes].filter(([, { askAt }]) => askAt <= now);
     for (const [id, envelope] of due.slice(0, askedAtOnce)) this.#ask(id, envelope, now);
-    this.#notBefore = now + betweenMs;
+    this.#notBefore = performance.now() + betweenMs;
     this.#wait();
   }
 

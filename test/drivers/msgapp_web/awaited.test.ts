@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { Awaited, awaitedPrefix, type Envelope } from '../../../drivers/msgapp_web/awaited.ts';
+
+t.test('the phone is asked on although the clock is set back between two times', async (t) => {
+  const now = Date.now;
+  t.teardown(() => {
+    Date.now = now;
+  });
+  const ids = Array.from({ length: 6 }, (_, n) => `message_${n}`);
+  const stored = new Map<string, string>();
+  for (const id of ids) {
+    const envelope: Envelope = { key: { id }, pushName: null, at: now() / 1_000, askAt: 0 };
+    stored.set(`${awaitedPrefix}${id}`, JSON.stringify([id, envelope]));
+  }
+  stored.set('awaited', JSON.stringify([...stored.keys()]));
+  const asked: string[] = [];
+  // As much of the parts as is called.
+  const parts = {
+    keys: { writes: { get: async () => stored, set: () => undefined } },
+  } as unknown as ConstructorParameters<typeof Awaited>[0];
+  const socket = {
+    requestPlaceholderResend: async ({ id }: { id: string }) => void asked.push(id),
+  } as unknown as ConstructorParameters<typeof Awaited>[1];
+  const awaited = new Awaited(parts, socket);
+  t.teardown(() => awaited.close());
+  await awaited.start();
+  await sleep(500);
+  t.same(asked, ids.slice(0, 5), 'five at once');
+  Date.now = () => now() - 3_600_000;
+  awaited.add({ key: { id: 'later' }, messageTimestamp: now() / 1_000 });
+  await sleep(4_000);
+  t.equal(asked.length, 5, 'not sooner');
+  await sleep(1_500);
+  t.same(asked, ids, 'the next after five seconds');
+});
