@@ -36,8 +36,10 @@ export function makeDirectFanOut(
       await withCommit.deliveries.add(made.map(({ delivery }) => delivery));
       const receiverIds = receivers.map(({ receiverId }) => receiverId);
       await withCommit.receivers.wake(receiverIds, now, true);
+      const waitingAt = new Map<string, (typeof made)[number][]>(receiverIds.map((id) => [id, []]));
+      for (const one of waiting) waitingAt.get(one.delivery.receiverId)?.push(one);
       const fresh = receivers.map((receiver): FreshDeliveries => {
-        const all = waiting.filter(({ delivery }) => delivery.receiverId === receiver.receiverId);
+        const all = waitingAt.get(receiver.receiverId) ?? [];
         const ready = all.filter(({ event }) => event.first);
         return { ...receiver, readAt, ready, hasOthers: ready.length < all.length };
       });
