@@ -48,11 +48,14 @@ export type SubscriptionRefusal =
   | { readonly kind: 'url'; readonly message: string }
   | { readonly kind: 'account' }
   | { readonly kind: 'callback'; readonly fault: CallbackFault }
-  | {
-      readonly kind: 'limit';
-      readonly limit: 'subscriptions' | 'challenges';
-      readonly max: number;
-    };
+  | LimitRefusal;
+
+/** What there are too many of: subscriptions of one key or of all keys of its tenant, or open challenges. */
+export interface LimitRefusal {
+  readonly kind: 'limit';
+  readonly limit: 'subscriptions' | 'tenant_subscriptions' | 'challenges';
+  readonly max: number;
+}
 
 /** The subscriptions to MCP Events. In the container as `eventSubscriptions`. */
 export interface McpEventSubscriptions {

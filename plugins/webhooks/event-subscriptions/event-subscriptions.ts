@@ -16,7 +16,7 @@ import type {
 import { signingSecretContext } from '../subscriptions/secret.ts';
 import type { Challenges } from './challenges.ts';
 import { unsubscribeLane } from './ending.ts';
-import type { GrantInput } from './grant.ts';
+import { type GrantInput, limitRefusal } from './grant.ts';
 import type { GrantOutput } from './grant-lane.ts';
 import { subscriptionId } from './subscription-id.ts';
 
@@ -36,13 +36,12 @@ export interface EventSubscriptionsParts {
 /** Makes the subscriptions to MCP Events of all keys. */
 export function makeEventSubscriptions(parts: EventSubscriptionsParts): McpEventSubscriptions {
   const { storage, grantLane, challenges, secrets, egress, plans, audit, mostPerKey } = parts;
-  const tooMany = { kind: 'limit', limit: 'subscriptions', max: mostPerKey } as const;
 
   /** What can be refused without asking the callback. */
   async function refusalOf(
     caller: Caller,
     { accountId, url }: EventTarget,
-    isOneMore: boolean,
+    limit: SubscriptionRefusal | null,
   ): Promise<SubscriptionRefusal | null> {
     if (caller.disabled.has('webhooks') || !plans.plan(caller.plan).webhooks) {
       return { kind: 'webhooks_not_enabled' };
@@ -55,7 +54,7 @@ export function makeEventSubscriptions(parts: EventSubscriptionsParts): McpEvent
     const failure = await egress.refusal(url);
     // A host that cannot be looked up fails the challenge, or where none is needed each delivery, which is tried again.
     if (failure?.kind === 'blocked') return { kind: 'url', message: failure.message };
-    return isOneMore ? tooMany : null;
+    return limit;
   }
 
   async function subscribe(
@@ -66,9 +65,11 @@ export function makeEventSubscriptions(parts: EventSubscriptionsParts): McpEvent
     const { tenantId, keyId } = caller;
     const { type, accountId, url, secret, ttlMs } = wanted;
     const id = subscriptionId(keyId, wanted);
-    const own = await storage.read.eventSubscriptions.ofKeys([keyId]);
-    const isOneMore = own.length >= mostPerKey && !own.some((one) => one.id === id);
-    const refused = await refusalOf(caller, wanted, isOneMore);
+    const ofTenant = await storage.read.eventSubscriptions.ofTenants([tenantId]);
+    const own = ofTenant.filter(({ grant }) => grant?.keyId === keyId);
+    const isThere = own.some((one) => one.id === id);
+    const limit = isThere ? null : limitRefusal(ofTenant, keyId, mostPerKey);
+    const refused = await refusalOf(caller, wanted, limit);
     if (refused !== null) return { refused };
     // The callback of a subscription has passed the challenge of its key.
     if (!own.some((one) => one.url === url)) {
@@ -85,10 +86,10 @@ export function makeEventSubscriptions(parts: EventSubscriptionsParts): McpEvent
     const output = await audit.recording(
       { ...changed, actor: keyId, operation: 'events/subscribe', requestId },
       () => storage.submit(grantLane, grant),
-      (granted) => (typeof granted === 'string' ? null : changed),
+      (granted) => (typeof granted === 'string' || 'limit' in granted ? null : changed),
     );
-    if (output === 'too_many') return { refused: tooMany };
     if (output === 'no_tenant') throw new GatewayError('unauthorized');
+    if ('limit' in output) return { refused: output };
     const { webhook, health } = output;
     return {
       id,

@@ -1,21 +1,22 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { Secrets } from '../../secrets/contract.ts';
+import type { LimitRefusal } from '../contract.ts';
 import { logPauses } from '../pause-lines.ts';
 import { signingSecretContext } from '../subscriptions/secret.ts';
 import type { Health } from '../tables/receiver-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
-import { type GrantInput, granted } from './grant.ts';
+import { type GrantInput, granted, limitRefusal } from './grant.ts';
 
-/** The subscription after the grant, with the health of its callback before it; or that its key has too many, or its tenant is gone. */
+/** The subscription after the grant, with the health of its callback before it; or that there are too many, or its tenant is gone. */
 export type GrantOutput =
   | { readonly webhook: Webhook; readonly health: Health | null }
-  | 'too_many'
+  | LimitRefusal
   | 'no_tenant';
 
 /**
- * Lane that grants subscriptions. The tenant's lock makes the limit of a key exact under concurrent calls, and a secret
- * that comes twice at once one change. A pause of the callback ends, as whoever refreshes wants deliveries. Repeatable.
+ * Lane that grants subscriptions. The tenant's lock makes the limits of key and tenant exact under concurrent calls, and a
+ * secret that comes twice at once one change. A pause of the callback ends, as whoever refreshes wants deliveries. Repeatable.
  * @param mostPerKey `mcp.max_event_subscriptions`
  */
 export function makeGrantLane(
@@ -30,15 +31,18 @@ export function makeGrantLane(
     async run(unit, inputs) {
       const { webhooks, receivers, now } = unit;
       const present = await unit.tenants.present(inputs.map(({ tenantId }) => tenantId));
-      const stored = await unit.eventSubscriptions.ofKeys(inputs.map(({ keyId }) => keyId));
+      const stored = await unit.eventSubscriptions.ofTenants(
+        inputs.map(({ tenantId }) => tenantId),
+      );
       const known = new Map(stored.map((webhook) => [webhook.id, webhook]));
       const isStored = new Set(known.keys());
       const touched = new Map<string, Webhook>();
       const results = inputs.map((input) => {
         if (!present.has(input.tenantId)) return 'no_tenant';
         const before = known.get(input.id) ?? null;
-        const own = [...known.values()].filter(({ grant }) => grant?.keyId === input.keyId).length;
-        if (before === null && own >= mostPerKey) return 'too_many';
+        const ofTenant = [...known.values()].filter((one) => one.tenantId === input.tenantId);
+        const refusal = limitRefusal(ofTenant, input.keyId, mostPerKey);
+        if (before === null && refusal !== null) return refusal;
         const open = (sealed: string) => secrets.open(sealed, signingSecretContext(input.id));
         const webhook = granted(before, input, now, open);
         known.set(webhook.id, webhook);
@@ -58,7 +62,7 @@ export function makeGrantLane(
       for (const { id } of paused) await receivers.reenable(id, now);
       const healths = new Map(found.map(({ id, health }) => [id, health]));
       return results.map((webhook) => {
-        if (typeof webhook === 'string') return webhook;
+        if (typeof webhook === 'string' || 'limit' in webhook) return webhook;
         return { webhook, health: healths.get(webhook.receiverId) ?? null };
       });
     },

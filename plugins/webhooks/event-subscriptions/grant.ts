@@ -1,4 +1,5 @@
 import type { EventType } from '../../../core/contracts/events.ts';
+import type { LimitRefusal } from '../contract.ts';
 import { receiverId } from '../subscriptions/receiver-id.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
 
@@ -7,6 +8,8 @@ const shortestMs = 60_000;
 const longestMs = 86_400_000;
 /** For so long a replaced secret signs beside the new one (SEP-3415: about 5 min). */
 const previousSecretMs = 300_000;
+/** How many keys' worth of subscriptions one tenant may have: a tenant of many keys would fill whole processes. */
+const keysWorth = 4;
 
 /** A grant to be made or renewed. */
 export interface GrantInput {
@@ -19,6 +22,22 @@ export interface GrantInput {
   readonly sealedSecret: string;
   /** Null for the longest. */
   readonly ttlMs: number | null;
+}
+
+/**
+ * Why a key may have no further subscription; null when it may. Pure.
+ * @param ofTenant all subscriptions of the key's tenant
+ * @param mostPerKey `mcp.max_event_subscriptions`
+ */
+export function limitRefusal(
+  ofTenant: readonly Webhook[],
+  keyId: string,
+  mostPerKey: number,
+): LimitRefusal | null {
+  const own = ofTenant.filter(({ grant }) => grant?.keyId === keyId).length;
+  if (own >= mostPerKey) return { kind: 'limit', limit: 'subscriptions', max: mostPerKey };
+  const max = mostPerKey * keysWorth;
+  return ofTenant.length < max ? null : { kind: 'limit', limit: 'tenant_subscriptions', max };
 }
 
 /**

@@ -18,6 +18,17 @@ export class EventSubscriptionTable {
     this.db = db;
   }
 
+  /** The subscriptions that all keys of these tenants made. */
+  async ofTenants(tenantIds: readonly string[]): Promise<readonly Webhook[]> {
+    const wanted = [...new Set(tenantIds)];
+    if (wanted.length === 0) return [];
+    const rows = await this.db.rows<WebhookColumns>(
+      `select * from webhooks where tenant_id in (${placeholders(wanted.length)}) and key_id is not null`,
+      wanted,
+    );
+    return rows.map(webhookOf);
+  }
+
   /** The subscriptions that these keys made. */
   async ofKeys(keyIds: readonly string[]): Promise<readonly Webhook[]> {
     const wanted = [...new Set(keyIds)];

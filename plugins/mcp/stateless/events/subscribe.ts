@@ -1,6 +1,10 @@
 import type { Caller } from '../../../../core/contracts/caller.ts';
 import { timestamp } from '../../../../core/schemas.ts';
-import type { McpEventSubscriptions, SubscriptionRefusal } from '../../../webhooks/contract.ts';
+import type {
+  LimitRefusal,
+  McpEventSubscriptions,
+  SubscriptionRefusal,
+} from '../../../webhooks/contract.ts';
 import { type Fields, isFields } from '../protocol.ts';
 import { eventNamed, invalidParams, readSubscribe, readUnsubscribe } from './params.ts';
 import { EventsRefusal, eventCodes } from './protocol.ts';
@@ -88,11 +92,18 @@ function refusalOf(refusal: SubscriptionRefusal): EventsRefusal {
     }
     case 'limit': {
       const { limit, max } = refusal;
-      const message =
-        limit === 'subscriptions'
-          ? `This key has ${max} subscriptions, the most it may have; end one that is not needed.`
-          : `${max} challenges of this host are open; try again.`;
-      return new EventsRefusal(eventCodes.resourceExhausted, message, { limit, max });
+      return new EventsRefusal(eventCodes.resourceExhausted, tooMany(refusal), { limit, max });
     }
+  }
+}
+
+function tooMany({ limit, max }: LimitRefusal): string {
+  switch (limit) {
+    case 'subscriptions':
+      return `This key has ${max} subscriptions, the most it may have; end one that is not needed.`;
+    case 'tenant_subscriptions':
+      return `All keys together have ${max} subscriptions, the most they may have; end one that is not needed.`;
+    case 'challenges':
+      return `${max} challenges of this host are open; try again.`;
   }
 }

@@ -115,6 +115,31 @@ for (const { name, create } of databases) {
   });
 }
 
+t.test('all keys of a tenant have four times as many subscriptions as one', async (t) => {
+  const { url: databaseUrl } = await engines.sqlite.create(t);
+  const { storage, subscriptions, caller } = await openSubscriptions(t, databaseUrl, {
+    refusal: async () => null,
+  });
+  const subscribe = (key: number, n: number) => {
+    const hook = `https://agent${key}-${n}.example/hook`;
+    const given = { ...wanted(newSecret()), url: hook };
+    return subscriptions.subscribe({ ...caller, keyId: `key_${key}` }, given, 'req_1');
+  };
+  const keys = [1, 2, 3, 4, 5];
+  const numbers = Array.from({ length: 9 }, (_, n) => n);
+  const answers = await Promise.all(keys.flatMap((key) => numbers.map((n) => subscribe(key, n))));
+  const limit = { kind: 'limit', limit: 'tenant_subscriptions', max: 40 };
+  const refused = answers.filter((answer) => 'refused' in answer);
+  t.same(refused, Array(5).fill({ refused: limit }), 'exact under concurrent calls');
+  const stored = await storage.read.eventSubscriptions.ofTenants([caller.tenantId]);
+  t.equal(stored.length, 40);
+  t.same(await subscribe(1, 9), { refused: limit }, 'one more of a key that has nine');
+  const { keyId = '' } = stored[0]?.grant ?? {};
+  const again = { ...wanted(newSecret()), url: stored[0]?.url ?? '' };
+  const refreshed = await subscriptions.subscribe({ ...caller, keyId }, again, 'req_1');
+  t.match(refreshed, { id: stored[0]?.id }, 'a refresh goes on');
+});
+
 const unfound: readonly (readonly [EgressFailure, CallbackFault])[] = [
   [{ kind: 'timeout', message: 'The host could not be looked up in time.' }, 'timeout'],
   [{ kind: 'connection', message: 'The host could not be looked up.' }, 'connection_refused'],
