@@ -18,7 +18,7 @@ export const WebhooksSettings = Closed({
   previous_secret_h: Hours('for which the previous secret signs, too, after a rotation', 24),
   concurrency: Count('requests to one URL that one process has open at once', 10, 1),
   in_flight: Count(
-    'requests to all URLs that one process has open at once, half of them at most to URLs that fail or take over 1 s',
+    'requests to all URLs that one process has open at once, half of them at most to URLs that fail or take over 1 s, and half to those of one tenant beside others',
     1_000,
     2,
   ),

@@ -44,7 +44,7 @@ export class Deliverer {
       dueIn: (ms) => this.#dueIn(ms),
       lost: () => metrics.leaseLost(),
     });
-    this.#requests = new Requests(parts, metrics, this.#now, {
+    this.#requests = new Requests(parts, metrics, this.#now, this.#receivers, {
       track: (work) => this.#track(work),
       ended: () => this.#poll.call(),
       dueIn: (ms) => this.#dueIn(ms),
@@ -144,9 +144,11 @@ export class Deliverer {
     const now = clock.monotonic();
     const runs = this.#receivers.all().filter((run) => run.isToBePolled(now, sweepMs));
     const contenders = runs.map((run) => {
-      return { room: this.#requests.roomAt(run), failing: run.failing };
+      const { tenantId, failing } = run;
+      return { tenantId, room: this.#requests.roomAt(run), failing };
     });
-    const shares = shareOut(contenders, this.#requests.free);
+    const freeOf = (tenantId: string): number => this.#requests.freeOf(tenantId);
+    const shares = shareOut(contenders, this.#requests.free, freeOf);
     return runs.flatMap((run, index) => {
       const slots = shares[index] ?? 0;
       if (!run.canUsePoll(slots, settings.concurrency)) {

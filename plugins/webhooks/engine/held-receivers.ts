@@ -1,5 +1,6 @@
 import { Loop } from '../../../core/loop.ts';
 import type { LeaseKeeping, LeaseToken } from '../../cluster/contract.ts';
+import { Counts } from './counts.ts';
 import type { DatabaseClock } from './database-clock.ts';
 import { claimReceiversLane, releaseReceiversLane } from './lease-lanes.ts';
 import type { EngineParts } from './parts.ts';
@@ -28,6 +29,8 @@ export class HeldReceivers {
   readonly #listener: HeldReceiversListener;
   readonly #keeping: LeaseKeeping;
   readonly #runs = new Map<string, ReceiverRun>();
+  /** Receivers of each tenant among them. */
+  readonly #ofTenants = new Counts();
   readonly #claiming: Loop;
   #stopping = false;
 
@@ -64,6 +67,11 @@ export class HeldReceivers {
     return heldAtMost - this.#runs.size;
   }
 
+  /** Whether they are of several tenants. */
+  get areOfSeveral(): boolean {
+    return this.#ofTenants.size > 1;
+  }
+
   /** Claims receivers that are due and free. */
   claim(): void {
     this.#claiming.kick();
@@ -94,9 +102,9 @@ export class HeldReceivers {
     this.#runs.set(run.receiverId, run);
   }
 
-  /** Forgets a receiver whose lease is lost. */
+  /** Forgets a receiver whose lease is lost or released. */
   forget(run: ReceiverRun): void {
-    this.#runs.delete(run.receiverId);
+    if (this.#runs.delete(run.receiverId)) this.#ofTenants.add(run.tenantId, -1);
   }
 
   /** Releases a receiver, unless something is due to it. Never rejects. */
@@ -115,7 +123,7 @@ export class HeldReceivers {
         this.#listener.poll();
         return;
       }
-      this.#runs.delete(run.receiverId);
+      this.forget(run);
       if (dueAt !== null) this.#listener.dueIn(dueAt - now);
       if (run.needsPoll) this.#claiming.kick();
     } catch (error) {
@@ -151,8 +159,12 @@ export class HeldReceivers {
     for (const leased of receivers) {
       const { id } = leased.receiver;
       const run = this.#runs.get(id);
-      if (run !== undefined) run.resume(leased);
-      else this.#runs.set(id, new ReceiverRun(leased, cluster.lease));
+      if (run !== undefined) {
+        run.resume(leased);
+        continue;
+      }
+      this.#runs.set(id, new ReceiverRun(leased, cluster.lease));
+      this.#ofTenants.add(leased.receiver.tenantId, 1);
     }
     return receivers.length;
   }

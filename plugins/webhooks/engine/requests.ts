@@ -1,12 +1,14 @@
+import { Counts } from './counts.ts';
 import type { DatabaseClock } from './database-clock.ts';
 import type { ReadyAttempt } from './due-batches.ts';
+import type { HeldReceivers } from './held-receivers.ts';
 import type { EngineMetrics } from './metrics.ts';
 import { OpenedSecrets } from './opened-secrets.ts';
 import { Outcomes } from './outcomes.ts';
 import type { EngineParts } from './parts.ts';
 import type { ReceiverRun } from './receiver-run.ts';
 import { type SendingParts, send } from './send.ts';
-import { type FreeSlots, freeSlots } from './slots.ts';
+import { type FreeSlots, freeOfTenant, freeSlots } from './slots.ts';
 
 /** Time without an answer after which a request counts as one to a failing receiver, milliseconds. */
 const slowMs = 1_000;
@@ -28,14 +30,17 @@ export class Requests {
   readonly #metrics: EngineMetrics;
   readonly #outcomes: Outcomes;
   readonly #now: DatabaseClock;
+  readonly #held: Pick<HeldReceivers, 'areOfSeveral'>;
   readonly #listener: RequestListener;
   readonly #open = { all: 0, failing: 0 };
+  readonly #ofTenants = new Counts();
   #stopping = false;
 
   constructor(
     parts: EngineParts,
     metrics: EngineMetrics,
     now: DatabaseClock,
+    held: Pick<HeldReceivers, 'areOfSeveral'>,
     listener: RequestListener,
   ) {
     this.#parts = parts;
@@ -43,6 +48,7 @@ export class Requests {
     this.#metrics = metrics;
     this.#outcomes = new Outcomes(parts, metrics);
     this.#now = now;
+    this.#held = held;
     this.#listener = listener;
   }
 
@@ -57,9 +63,15 @@ export class Requests {
   }
 
   /** Whether this process may open a further request to the receiver. */
-  hasFree({ failing }: ReceiverRun): boolean {
+  hasFree({ failing, tenantId }: ReceiverRun): boolean {
     const { free } = this;
-    return (failing ? free.failing : free.all) >= 1;
+    return (failing ? free.failing : free.all) >= 1 && this.freeOf(tenantId) >= 1;
+  }
+
+  /** Requests that a tenant may still open: half of all together while receivers of others are held, too. */
+  freeOf(tenantId: string): number {
+    if (!this.#held.areOfSeveral) return Number.POSITIVE_INFINITY;
+    return freeOfTenant(this.#parts.settings.inFlight, this.#ofTenants.of(tenantId));
   }
 
   /** Room for further requests at a receiver. */
@@ -99,7 +111,7 @@ export class Requests {
     const { delivery, event } = ready;
     const { failing } = run;
     run.begin(ready);
-    this.#opened(failing, 1);
+    this.#opened(run, failing, 1);
     let isLate = false;
     const slow = setTimeout(() => {
       isLate = true;
@@ -109,7 +121,7 @@ export class Requests {
     clearTimeout(slow);
     if (isLate) this.#countLate(run, failing, -1);
     run.answered(ready, attempt.durationMs);
-    this.#opened(failing, -1);
+    this.#opened(run, failing, -1);
     this.begin(run);
     this.#listener.ended();
     if (attempt.number === 1) this.#metrics.firstAttempt(attempt.at - event.createdAt);
@@ -133,8 +145,9 @@ export class Requests {
     this.#listener.ended();
   }
 
-  #opened(failing: boolean, by: 1 | -1): void {
+  #opened({ tenantId }: ReceiverRun, failing: boolean, by: 1 | -1): void {
     this.#open.all += by;
+    this.#ofTenants.add(tenantId, by);
     if (failing) this.#open.failing += by;
   }
 

@@ -88,3 +88,41 @@ t.test('an attempt is signed and logged by the clock of the database', async (t)
   const [logged] = (await deliveriesOf(one))[0]?.log ?? [];
   t.ok(Math.abs((logged?.at ?? 0) - now) < 60_000, `logged at ${logged?.at}`);
 });
+
+t.test('receivers of one tenant take at most half of all requests beside another', async (t) => {
+  const internet = new Internet();
+  const one = await openEngine(t, (await engines.sqlite.create(t)).url, internet, {
+    settings: { timeoutMs: 60_000, inFlight: 20 },
+  });
+  t.teardown(internet.letGo);
+  const [tenantId, other] = [await addTenant(one), await addTenant(one)];
+  const many = [
+    await addWebhook(one, tenantId),
+    await addWebhook(one, tenantId),
+    await addWebhook(one, tenantId),
+  ];
+  const beside = await addWebhook(one, other);
+  const all = [...many, beside];
+  await raise(one, tenantId, [{ subject: 'first' }]);
+  await raise(one, other, [{ subject: 'first' }]);
+  // Whoever has answered may have ten open at once.
+  await until('all to have answered', () =>
+    all.every(({ url }) => internet.at(url)[0]?.endedAt != null),
+  );
+  const hanging = () => internet.seen.filter(({ endedAt }) => endedAt === null).length;
+  internet.on(beside.url, internet.hang);
+  await raise(one, other, [{ subject: 'keeps the lease' }]);
+  await until('one to hang', () => hanging() === 1);
+  for (const { url } of many) internet.on(url, internet.hang);
+  await raise(
+    one,
+    tenantId,
+    Array.from({ length: 20 }, (_, n) => ({ subject: `taking ${n}` })),
+  );
+  await until('half to be taken', () => hanging() >= 11);
+  await pause(300);
+  t.equal(hanging(), 11, 'no more than half, beside the one of the other tenant');
+  internet.on(beside.url, () => 204);
+  await raise(one, other, [{ subject: 'goes' }]);
+  await until('the other tenant', () => internet.at(beside.url).length === 3);
+});
