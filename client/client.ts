@@ -95,7 +95,7 @@ export class GatewayClient {
 
   /**
    * Calls any operation by its id in the OpenAPI document. Reads are tried again when the gateway cannot be reached or
-   * answers 429 or 503; anything else only after 429, as it may have been carried out.
+   * answers 429, 502 or 503; anything else only after 429, as it may have been carried out.
    * @throws Refusal, Unreachable, the reason of the signal, or TypeError where no request can be made of what was given
    */
   async call<Id extends OperationId>(

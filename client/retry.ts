@@ -13,7 +13,7 @@ export interface Patience {
 }
 
 /**
- * Runs a request until it succeeds, is refused for good, or its time is over. Tried again: answers 429 and 503, after
+ * Runs a request until it succeeds, is refused for good, or its time is over. Tried again: answers 429, 502 and 503, after
  * `Retry-After`; a gateway that cannot be reached, where a repetition is safe.
  * @throws the last error of the request; the reason of the signal
  */

@@ -14,7 +14,7 @@ export const sendTarget = {
       minLength: 1,
       maxLength: 64,
       description:
-        'The account to send from. May be omitted only when exactly one account is connected.',
+        'The account to send from. May be omitted when exactly one account is connected, or none is and exactly one reconnects.',
     }),
   ),
   to: Closed(

@@ -3248,7 +3248,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The account to send from. May be omitted only when exactly one account is connected. */
+                    /** @description The account to send from. May be omitted when exactly one account is connected, or none is and exactly one reconnects. */
                     account_id?: string;
                     /** @description The recipient. When several are given they must name the same contact. */
                     to: {

@@ -123,7 +123,7 @@ function connect(connections: Connections): AnyOperation {
             ...noCauseExample,
             account_id: 'acc_01jxk5d8a0c1v7m2q3r4s5t6w7',
             login_token: 'AQKx9c1dY2k',
-            qr_url: 'chatapp://login?token=AQKx9c1dY2k',
+            qr_url: 'tg://login?token=AQKx9c1dY2k',
             expires_at: '2026-01-31T09:30:30.000Z',
           },
         },
