@@ -1,6 +1,7 @@
 import { type EventType, isOperatorEvent } from '../../core/contracts/events.ts';
 import type { OperatorPayload } from '../../core/event-payloads.ts';
 import type { Plans, Tenant } from '../tenants/contract.ts';
+import type { Delivery } from './tables/delivery-rows.ts';
 import type { Health } from './tables/receiver-rows.ts';
 import type { Webhook } from './tables/webhook-rows.ts';
 
@@ -27,6 +28,23 @@ export function hasWebhooks(
 /** Bound of a transaction's length, milliseconds. A subscription dated further ahead was made before a clock was set back. */
 const longestTransactionMs = 10_000;
 
+/** Whether something of this moment came since the subscription was made. Pure. */
+function isSince({ createdAt }: Pick<Webhook, 'createdAt'>, at: number, now: number): boolean {
+  return createdAt <= at || createdAt > now + longestTransactionMs;
+}
+
+/**
+ * Whether a delivery is of a subscription to MCP Events that has ended: made again it has the same id. Pure.
+ * @param now by the database's clock
+ */
+export function isOfFormer(
+  webhook: Pick<Webhook, 'grant' | 'createdAt'>,
+  delivery: Pick<Delivery, 'createdAt'>,
+  now: number,
+): boolean {
+  return webhook.grant !== null && !isSince(webhook, delivery.createdAt, now);
+}
+
 /**
  * Whether an event matches a subscription: one of its types, about one of its accounts and channels, raised since the
  * subscription was made and before its end. Pure.
@@ -38,13 +56,12 @@ export function wants(
   event: FannedEvent,
   now: number,
 ): boolean {
-  const { createdAt } = webhook;
   return (
     webhook.tenantId === event.tenantId &&
     tenant.id === event.tenantId &&
     webhook.subscribedTo.includes(event.type) &&
     !tenant.disabled.includes(`event:${event.type}`) &&
-    (createdAt <= event.createdAt || createdAt > now + longestTransactionMs) &&
+    isSince(webhook, event.createdAt, now) &&
     event.createdAt < (webhook.grant?.expiresAt ?? Number.POSITIVE_INFINITY) &&
     passes(webhook, event.payload) &&
     isForIts(webhook, tenant, event)

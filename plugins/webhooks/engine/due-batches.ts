@@ -1,7 +1,7 @@
 import type { Tables } from '../../../core/contracts/storage.ts';
 import type { EventBody } from '../../events/contract.ts';
 import type { Plans } from '../../tenants/contract.ts';
-import { goesOut, hasWebhooks } from '../matching.ts';
+import { goesOut, hasWebhooks, isOfFormer } from '../matching.ts';
 import type { DueDelivery, DueWithBody } from '../tables/delivery-rows.ts';
 import type { Receiver } from '../tables/receiver-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
@@ -70,7 +70,7 @@ export async function readDueBatches(
       if (receiver === undefined || request === undefined) return [];
       const rows = dueTo.get(run.receiverId) ?? [];
       const allowed = hasWebhooks(tenants.get(run.tenantId), plans);
-      const choice = choose(rows, { webhooks, receiver, allowed });
+      const choice = choose(rows, { webhooks, receiver, allowed, now });
       const isFull = rows.length === request.limit;
       // First attempts behind an unanswered one are not read: another poll finds them once it is answered.
       const more = choice.more || isFull || request.exceptFirstOf.length > 0;
@@ -85,6 +85,8 @@ export interface ChoiceBasis {
   /** Whether the tenant may use webhooks. */
   readonly allowed: boolean;
   readonly webhooks: ReadonlyMap<string, Webhook>;
+  /** By the database's clock. */
+  readonly now: number;
 }
 
 /** Choice among due deliveries. */
@@ -104,14 +106,14 @@ export interface DueChoice {
  * @param rows without deliveries under way, and without first attempts that wait for these
  */
 export function choose(rows: readonly DueWithBody[], basis: ChoiceBasis): DueChoice {
-  const { receiver, allowed, webhooks } = basis;
+  const { receiver, allowed, webhooks, now } = basis;
   const ready: ReadyAttempt[] = [];
   const over: string[] = [];
   const subjects = new Set<string>();
   let more = false;
   for (const { delivery, event } of [...rows].sort(byEvent)) {
     const webhook = webhooks.get(delivery.webhookId);
-    const isHere = webhook !== undefined && webhook.receiverId === receiver.id;
+    const isHere = webhook?.receiverId === receiver.id && !isOfFormer(webhook, delivery, now);
     if (!isHere || event === null || !goesOut(webhook, receiver.health, allowed)) {
       over.push(delivery.id);
       continue;

@@ -1,7 +1,7 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { Plans } from '../../tenants/contract.ts';
 import { unsentAttempt } from '../attempt.ts';
-import { goesOut, hasWebhooks } from '../matching.ts';
+import { goesOut, hasWebhooks, isOfFormer } from '../matching.ts';
 import type { Delivery } from '../tables/delivery-rows.ts';
 import type { Health } from '../tables/receiver-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
@@ -29,14 +29,15 @@ interface VerdictBasis {
   /** Whether the tenant may use webhooks. */
   readonly allowed: boolean;
   readonly hasEvent: boolean;
+  readonly now: number;
   /** Whether it is about a message with a private contact: its event is deleted soon. */
   readonly isPrivate: boolean;
 }
 
 /**
  * Lane that ends waiting deliveries which do not go out. Switched off, paused or not allowed, they are suppressed;
- * without their event they have failed. Deliveries of a deleted subscription or about a private contact are deleted,
- * those of a subscription with a new URL are assigned to its receiver. The verdict is taken anew: what may go out again stays.
+ * without their event they have failed. Deliveries of a deleted subscription, made again or not, or about a private contact are
+ * deleted, those of a subscription with a new URL are assigned to its receiver. The verdict is taken anew: what may go out again stays.
  * @param due called after the commit with the receivers that deliveries were assigned to
  */
 export function makeEndLane(plans: Plans, due: Due): Lane<EndInput, Ended> {
@@ -85,6 +86,7 @@ async function judgeAll(unit: Unit, plans: Plans, inputs: readonly EndInput[]) {
       webhook,
       health: webhook === undefined ? undefined : healths.get(webhook.receiverId),
       allowed: hasWebhooks(tenants.get(delivery.tenantId), plans),
+      now: unit.now,
       hasEvent: events.has(delivery.eventId),
       isPrivate: hidden.has(delivery.subject),
     });
@@ -93,8 +95,8 @@ async function judgeAll(unit: Unit, plans: Plans, inputs: readonly EndInput[]) {
 }
 
 function verdictOn(delivery: Delivery, basis: VerdictBasis): Verdict {
-  const { webhook, health, allowed, hasEvent, isPrivate } = basis;
-  if (webhook === undefined || isPrivate) return 'delete';
+  const { webhook, health, allowed, now, hasEvent, isPrivate } = basis;
+  if (webhook === undefined || isPrivate || isOfFormer(webhook, delivery, now)) return 'delete';
   if (webhook.receiverId !== delivery.receiverId) return 'reassign';
   if (!goesOut(webhook, health, allowed)) return 'suppress';
   return hasEvent ? 'keep' : 'fail';

@@ -52,7 +52,15 @@ export interface Delivery {
 /** Fields of a delivery that an attempt needs. */
 export type DueDelivery = Pick<
   Delivery,
-  'id' | 'webhookId' | 'receiverId' | 'eventId' | 'eventType' | 'subject' | 'attempts' | 'dueAt'
+  | 'id'
+  | 'webhookId'
+  | 'receiverId'
+  | 'eventId'
+  | 'eventType'
+  | 'subject'
+  | 'attempts'
+  | 'dueAt'
+  | 'createdAt'
 >;
 
 /** Fields of a delivery that an outcome reads and changes. */

@@ -11,6 +11,7 @@ type DueColumns = Pick<
   | 'subject'
   | 'attempts'
   | 'due_at'
+  | 'created_at'
 >;
 
 interface DueWithBodyColumns extends DueColumns {
@@ -44,7 +45,8 @@ const isForgotten = `case when exists (select 1 from erasures) then exists (
 ) else 0 end`;
 
 /** The columns of `DueColumns`. */
-const dueColumns = 'id, webhook_id, receiver_id, event_id, event_type, subject, attempts, due_at';
+const dueColumns =
+  'id, webhook_id, receiver_id, event_id, event_type, subject, attempts, due_at, created_at';
 
 /** Due deliveries of receivers, for each those that fell due first. */
 export async function dueDeliveries(
@@ -106,5 +108,6 @@ function dueDelivery(row: DueColumns): DueDelivery {
     subject: row.subject,
     attempts: row.attempts,
     dueAt: row.due_at,
+    createdAt: row.created_at,
   };
 }

@@ -11,6 +11,7 @@ import {
   Internet,
   openEngine,
   raise,
+  save,
 } from '../engine-world.ts';
 
 /** The same storage, which reports each read of deliveries that are due. */
@@ -125,4 +126,29 @@ t.test('receivers of one tenant take at most half of all requests beside another
   internet.on(beside.url, () => 204);
   await raise(one, other, [{ subject: 'goes' }]);
   await until('the other tenant', () => internet.at(beside.url).length === 3);
+});
+
+t.test('a subscription made again gets no retries of the one that was ended', async (t) => {
+  const internet = new Internet();
+  const one = await openEngine(t, (await engines.sqlite.create(t)).url, internet, {
+    settings: { eventRetryDelaysMs: [500, 500] },
+  });
+  const tenantId = await addTenant(one);
+  const grant = { keyId: 'key_1', expiresAt: Date.now() + 3_600_000 };
+  const former = await addWebhook(one, tenantId, { grant, retriesEnabled: true });
+  internet.on(former.url, () => 500);
+  await raise(one, tenantId, [{ subject: 'of the former' }]);
+  await until('a failure to be stored', async () =>
+    (await deliveriesOf(one)).some(({ attempts }) => attempts === 1),
+  );
+  internet.on(former.url, () => 204);
+  await save(one, { ...former, createdAt: await one.storage.now() });
+  await raise(one, tenantId, [{ subject: 'of the new one' }]);
+  await until('what is due to end', async () => {
+    const all = await deliveriesOf(one);
+    return all.length === 1 && all[0]?.state === 'delivered';
+  });
+  const left = await deliveriesOf(one);
+  t.match(left, [{ subject: 'of the new one', attempts: 1 }]);
+  t.equal(internet.at(former.url).length, 2, 'one attempt of each');
 });

@@ -6,14 +6,17 @@ import { dueDelivery, untouched, webhook } from '../examples.ts';
 
 t.test('deliveries that are due begin in the order of their events', async (t) => {
   const receiver = { id: 'receiver', tenantId: 'ten_1', url: webhook.url, health: untouched };
+  const grant = { keyId: 'key_1', expiresAt: 90_000 };
   const basis = {
     receiver,
     allowed: true,
+    now: 60_000,
     webhooks: new Map([
       ['wh_1', webhook],
       ['wh_2', { ...webhook, id: 'wh_2' }],
       ['wh_off', { ...webhook, id: 'wh_off', enabled: false }],
       ['wh_moved', { ...webhook, id: 'wh_moved', receiverId: 'other' }],
+      ['wh_sub_again', { ...webhook, id: 'wh_sub_again', grant, createdAt: 50_000 }],
     ]),
   };
   const body = { payload: '{}', createdAt: 1, trace: null };
@@ -55,6 +58,13 @@ t.test('deliveries that are due begin in the order of their events', async (t) =
     ['a', 'b', 'c'],
     false,
   ]);
+  const ofBoth = [
+    dueDelivery('former', { webhookId: 'wh_sub_again', createdAt: 49_999, attempts: 1 }),
+    dueDelivery('new', { webhookId: 'wh_sub_again', createdAt: 50_000 }),
+  ];
+  t.same(chosen(ofBoth), [['new'], ['former'], false], 'a subscription made again begins anew');
+  const setBack = { now: 30_000 };
+  t.same(chosen(ofBoth, setBack)[1], [], 'a clock that was set back ends nothing');
   t.same(chosen([a], { allowed: false }), [[], ['a'], false]);
   const paused = { ...receiver, health: { ...untouched, disabledAt: 1 } };
   t.same(chosen([a, b], { receiver: paused }), [[], ['a', 'b'], false]);
