@@ -16,7 +16,8 @@ export function makeEraseLane(
 ): Lane<EraseInput, Erasure | null> {
   return {
     name: 'contacts.erase',
-    maxBatch: 8,
+    // Each reads the queues of its contact's accounts.
+    maxBatch: 1,
     locks: ({ tenantId }) => [`tenant:${tenantId}`],
     async run(unit, inputs) {
       const begun: (Erasure | null)[] = [];

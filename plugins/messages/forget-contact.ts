@@ -12,7 +12,7 @@ export type ForgetReason = 'contact_private' | 'contact_erased';
 /** Messages of a contact that one transaction deletes: its tenant waits for milliseconds. */
 const deletedAtOnce = 100;
 
-/** Queued messages of an account that are read at a time. */
+/** Queued messages of a contact that are read at a time. */
 const readAtOnce = 500;
 
 /**
@@ -39,14 +39,12 @@ export async function failUndispatched(
   why: ForgetReason,
   reporter: Pick<MessageReporter, 'report'>,
 ): Promise<void> {
-  // By the queues, which have no message that was sent: of those a contact may have very many.
   for (const { accountId } of await unit.threads.ofContacts([contactId])) {
-    let page: readonly QueuePosition[];
+    let page: readonly Pick<QueuePosition, 'id' | 'sequence'>[];
     let after = 0;
     do {
-      page = await unit.queuedMessages.queuedOf(accountId, after, readAtOnce, true);
-      const ids = page.filter((one) => one.contactId === contactId).map(({ id }) => id);
-      const messages = await unit.messages.forChange(ids);
+      page = await unit.queuedMessages.queuedTo(accountId, contactId, after, readAtOnce);
+      const messages = await unit.messages.forChange(page.map(({ id }) => id));
       await fail(unit, tenantId, messages, why, reporter);
       after = page.at(-1)?.sequence ?? after;
     } while (page.length === readAtOnce);

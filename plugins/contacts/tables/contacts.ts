@@ -23,6 +23,9 @@ const alternatives = 200;
 /** True of all contacts but the erased ones: what is left of these has no address. */
 const notErased = '(phone is not null or network_id is not null)';
 
+/** When an erased contact was made: lists end before those, however many they are. */
+const erasedAt = 0;
+
 /** A part of a `where`, with its values. */
 interface Condition {
   readonly sql: string;
@@ -79,6 +82,7 @@ export class ContactTable {
       do_not_disturb: 0,
       private: 1,
       automation_paused: 0,
+      created_at: erasedAt,
     });
   }
 
@@ -186,6 +190,7 @@ export class ContactTable {
           : this.#addressed(tenantId, addresses, hinted),
       )
       .where('tenant_id', tenantId)
+      .where('created_at', '>', erasedAt)
       .whereRaw(notErased)
       .orderBy('created_at', 'desc')
       .orderBy('id', 'desc')

@@ -42,29 +42,22 @@ export class QueuedMessageTable {
     this.db = db;
   }
 
-  /**
-   * An account's queued messages after a sequence, in the order of acceptance.
-   * @param withAbandoned also those that are to fail: nobody sends them
-   */
+  /** An account's queued messages after a sequence, in the order of acceptance; none of those that are to fail. */
   async queuedOf(
     accountId: string,
     after: number,
     limit: number,
-    withAbandoned = false,
   ): Promise<readonly QueuePosition[]> {
-    const query = this.db
-      .knex('messages')
-      .select('id', 'sequence', 'contact_id', 'media')
-      .where({ account_id: accountId, status: 'queued' })
-      .where('sequence', '>', after)
-      .orderBy('sequence')
-      .limit(limit);
-    if (!withAbandoned) {
-      const abandoned = 'select up_to from abandoned_queues where account_id = ?';
-      query.whereRaw(`sequence > coalesce((${abandoned}), 0)`, [accountId]);
-    }
+    const abandoned = 'select up_to from abandoned_queues where account_id = ?';
     const rows: readonly Pick<MessageColumns, 'id' | 'sequence' | 'contact_id' | 'media'>[] =
-      await query;
+      await this.db
+        .knex('messages')
+        .select('id', 'sequence', 'contact_id', 'media')
+        .where({ account_id: accountId, status: 'queued' })
+        .where('sequence', '>', after)
+        .whereRaw(`sequence > coalesce((${abandoned}), 0)`, [accountId])
+        .orderBy('sequence')
+        .limit(limit);
     return rows.map(toPosition);
   }
 
@@ -81,6 +74,25 @@ export class QueuedMessageTable {
       .where('m.sequence', '<', sequence)
       .limit(limit)
       .pluck('m.id');
+  }
+
+  /**
+   * An account's queued messages to a contact after a sequence, in the order of acceptance, those that are to fail among
+   * them. By the queue, which has no message that was sent: of those a contact may have very many.
+   */
+  async queuedTo(
+    accountId: string,
+    contactId: string,
+    after: number,
+    limit: number,
+  ): Promise<readonly Pick<QueuePosition, 'id' | 'sequence'>[]> {
+    return this.db.knex
+      .from(messagesBy(this.db, ['account_id', 'status', 'sequence']))
+      .select('m.id', 'm.sequence')
+      .where({ 'm.account_id': accountId, 'm.status': 'queued', 'm.contact_id': contactId })
+      .where('m.sequence', '>', after)
+      .orderBy('m.sequence')
+      .limit(limit);
   }
 
   /** Those of these accounts that have queued messages. */

@@ -297,6 +297,13 @@ function reads(ids: readonly string[]): readonly Read[] {
     add(`queue of ${tenant}`, 210, (tables) =>
       tables.queuedMessages.queuedOf(accountOf(tenant, 0), 0, 200),
     );
+    add(
+      `queue of ${tenant} to a contact`,
+      total / 10 + 50,
+      (tables) =>
+        tables.queuedMessages.queuedTo(accountOf(tenant, 0), contactOf(tenant, 7), 0, 500),
+      ['m', 'messages_account_id_status_sequence'],
+    );
     add(`queues of ${tenant}`, 50, (tables) =>
       tables.queuedMessages.accountsWithQueued([0, 1, 2, 3].map((n) => accountOf(tenant, n))),
     );
@@ -496,6 +503,15 @@ function reads(ids: readonly string[]): readonly Read[] {
   add('merge: threads that go', 310, (tables) => tables.threads.deleteOfContacts(gone));
   add('merge: messages', 310, (tables) => tables.contactMessages.moveContacts(merges));
   add('merge: aliases of these', 210, (tables) => tables.contactAliases.of(gone));
+  // More than SQLite takes in one statement; of a portion MariaDB reads the table, as that has hardly more.
+  found.push({
+    name: 'merge: aliases of a long queue',
+    most: 40 * 2_010,
+    index: null,
+    scans: 'contact_aliases',
+    run: ({ contactAliases }) =>
+      contactAliases.of(Array.from({ length: 40_000 }, (_, n) => contactOf('ten_big', n))),
+  });
   add('accept: threads', 110, (tables) => tables.threads.byKeys(pairs));
   // The openers of four accounts within the window, through a temporary table.
   add('accept: openers', 4 * 60 * 8, (tables) =>
@@ -508,15 +524,17 @@ function reads(ids: readonly string[]): readonly Read[] {
       10,
     ),
   );
-  // More than SQLite takes in one statement; of a portion MariaDB reads the table, as that has hardly more.
-  found.push({
-    name: 'merge: aliases of a long queue',
-    most: 40 * 2_010,
-    index: null,
-    scans: 'contact_aliases',
-    run: ({ contactAliases }) =>
-      contactAliases.of(Array.from({ length: 40_000 }, (_, n) => contactOf('ten_big', n))),
+  // Erased contacts end the list, however many of the newest they are.
+  add('erase: contacts', 400 * 3, async ({ contacts }) => {
+    for (let n = 100; n < 500; n += 1) await contacts.erase(contactOf('ten_mixed', n));
   });
+  for (const channel of [null, 'msgapp_web']) {
+    for (const limit of [11, 501]) {
+      add(`contacts of ${channel} without the erased, ${limit}`, 110, ({ contacts }) =>
+        contacts.list('ten_mixed', { channel, phone: null, before: null, limit }),
+      );
+    }
+  }
   add('accept: usage', 30, ({ usage }) => usage.of([...tenants], accounts, 'day 3'));
   return found;
 }
