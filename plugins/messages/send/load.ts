@@ -29,16 +29,17 @@ export async function prefetch(
   sends: readonly SendInput[],
 ): Promise<SendPrefetch> {
   const day = limits.day(Date.now());
-  const tenantIds = [...new Set(sends.map((send) => send.tenantId))];
   const choosing = sends.filter((send) => send.accountId === null).map((send) => send.tenantId);
-  const hashes = sends.flatMap((send) => send.idempotency?.keyHash ?? []);
+  const keys = sends.flatMap(({ tenantId, idempotency }) =>
+    idempotency === null ? [] : [{ tenantId, keyHash: idempotency.keyHash }],
+  );
   const { messages, windowMs } = limits.guards.loopGuard;
-  const [snapshots, candidates, keys] = await Promise.all([
+  const [snapshots, candidates, kept] = await Promise.all([
     tables.sending.snapshots(sends, { messages, windowMs: windowMs + slackMs }, day),
     tables.sending.candidates([...new Set(choosing)]),
-    tables.idempotency.find(tenantIds, hashes),
+    tables.idempotency.find(keys),
   ]);
-  return { day, snapshots, candidates, keys };
+  return { day, snapshots, candidates, keys: kept };
 }
 
 /** An account that a send of this batch goes out from, and the contact where it is stored. */

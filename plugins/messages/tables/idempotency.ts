@@ -1,11 +1,15 @@
 import type { Json } from '../../../core/contracts/json.ts';
 import type { Sql } from '../../../core/contracts/sql.ts';
 
-/** One answer kept for its Idempotency-Key. */
-export interface IdempotencyRecord {
+/** The Idempotency-Key of a tenant. */
+export interface IdempotencyKey {
   readonly tenantId: string;
   /** SHA-256 of the key, hex. */
   readonly keyHash: string;
+}
+
+/** One answer kept for its Idempotency-Key. */
+export interface IdempotencyRecord extends IdempotencyKey {
   /** SHA-256 of the canonical body, hex. */
   readonly bodyHash: string;
   readonly answer: Json;
@@ -28,16 +32,10 @@ export class IdempotencyTable {
     this.db = db;
   }
 
-  /** The answers kept under these keys for one of these tenants. */
-  async find(
-    tenantIds: readonly string[],
-    keyHashes: readonly string[],
-  ): Promise<readonly IdempotencyRecord[]> {
-    if (keyHashes.length === 0) return [];
-    const rows: readonly KeyColumns[] = await this.db
-      .knex('idempotency_keys')
-      .whereIn('tenant_id', [...new Set(tenantIds)])
-      .whereIn('key_hash', [...new Set(keyHashes)]);
+  /** The answers kept under these keys. */
+  async find(keys: readonly IdempotencyKey[]): Promise<readonly IdempotencyRecord[]> {
+    if (keys.length === 0) return [];
+    const rows: readonly KeyColumns[] = await this.#having(keys);
     return rows.map((row) => ({
       tenantId: row.tenant_id,
       keyHash: row.key_hash,
@@ -73,10 +71,17 @@ export class IdempotencyTable {
       .where('created_at', '<', moment)
       .limit(limit);
     if (old.length === 0) return 0;
-    return knex('idempotency_keys')
-      .whereIn('tenant_id', [...new Set(old.map((row) => row.tenant_id))])
-      .whereIn('key_hash', [...new Set(old.map((row) => row.key_hash))])
-      .where('created_at', '<', moment)
-      .delete();
+    const keys = old.map((row) => ({ tenantId: row.tenant_id, keyHash: row.key_hash }));
+    return this.#having(keys).where('created_at', '<', moment).delete();
+  }
+  /** The rows of these keys, by whole ones: SQLite would try every hash with every tenant. */
+  #having(keys: readonly IdempotencyKey[]) {
+    const { knex, dialect } = this.db;
+    const list = keys.map(() => '(?, ?)').join(', ');
+    const whole = dialect === 'sqlite' ? `values ${list}` : list;
+    return knex('idempotency_keys').whereRaw(
+      `(tenant_id, key_hash) in (${whole})`,
+      keys.flatMap(({ tenantId, keyHash }) => [tenantId, keyHash]),
+    );
   }
 }
