@@ -9,7 +9,7 @@ export interface BeginInput {
   readonly id: string;
   readonly states: Recovery['states'];
   readonly since: number;
-  /** Null: everything up to now. */
+  /** Null: everything that is there. */
   readonly until: number | null;
 }
 
@@ -44,7 +44,9 @@ async function begin(unit: Unit, input: BeginInput): Promise<BeginOutput> {
   if (former !== undefined && former.finishedAt === null) {
     return { refused: new GatewayError('recovery_running') };
   }
-  const until = Math.min(input.until ?? unit.now, unit.now);
+  // Deliveries from before a clock was set back are later than now.
+  const latest = Math.max(unit.now, (await unit.recoveries.newest(webhookId)) + 1);
+  const until = Math.min(input.until ?? latest, latest);
   const fresh = {
     ...{ id, webhookId, states, since, until, position: [since, ''] as const, underWay: [] },
     ...{ recovered: 0, movedAt: unit.now, createdAt: unit.now, finishedAt: null },

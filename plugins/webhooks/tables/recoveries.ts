@@ -103,6 +103,15 @@ export class RecoveryTable {
       .delete();
   }
 
+  /** When the newest delivery of a subscription was created; 0 when there is none. */
+  async newest(webhookId: string): Promise<number> {
+    const [row] = await this.db.rows<{ newest: number | null }>(
+      'select max(created_at) as newest from deliveries where webhook_id = ?',
+      [webhookId],
+    );
+    return row?.newest ?? 0;
+  }
+
   /** How many deliveries a recovery would find, counted up to `most`. */
   async count(
     { webhookId, states, since, until }: Omit<Recovery, 'id'>,

@@ -380,6 +380,7 @@ function reads(ids: readonly string[]): readonly Read[] {
     run: ({ deliveries }) => deliveries.deleteBefore(start, start, 1_000),
   });
   add('log of deliveries: what waits', 10, ({ deliveries }) => deliveries.backlog('wh_big'));
+  add('recoveries: the newest', 10, ({ recoveries }) => recoveries.newest('wh_big'));
   add('metrics: waiting deliveries', 20, ({ deliveries }) => deliveries.waiting());
   add('metrics: receivers in trouble', 10, ({ receivers }) => receivers.troubled());
   add('usage: accounts', 15, (tables) => tables.accounts.count('ten_big'));

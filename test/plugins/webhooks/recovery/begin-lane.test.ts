@@ -7,12 +7,17 @@ import { databases } from '../../../harness/databases.ts';
 import { addTenant, addWebhook, Internet, openEngine } from '../engine-world.ts';
 
 /** Deliveries of a subscription that ended in a state. */
-function ended(webhook: Webhook, state: Delivery['state'], count: number): readonly Delivery[] {
+function ended(
+  webhook: Webhook,
+  state: Delivery['state'],
+  count: number,
+  createdAt = 1,
+): readonly Delivery[] {
   const { tenantId, id: webhookId, receiverId } = webhook;
   return Array.from({ length: count }, () => ({
     ...{ id: newId('dlv'), tenantId, webhookId, receiverId, eventId: newId('evt') },
     ...{ eventType: 'message.sent', subject: newId('msg'), state, test: false, attempts: 0 },
-    ...{ retries: 0, replayed: false, dueAt: null, log: [], createdAt: 1 },
+    ...{ retries: 0, replayed: false, dueAt: null, log: [], createdAt },
   }));
 }
 
@@ -34,5 +39,26 @@ for (const { name, create } of databases) {
     };
     t.same(await totalOf(2, 3), [5, 4]);
     t.same(await totalOf(2, 1), [3, 3]);
+  });
+
+  t.test(`a recovery takes what was there before a clock was set back, ${name}`, async (t) => {
+    const { url } = await create(t);
+    const one = await openEngine(t, url, new Internet(), { delivers: false });
+    const tenantId = await addTenant(one);
+    const hook = await addWebhook(one, tenantId);
+    const ahead = (await one.storage.now()) + 3_600_000;
+    await one.run(({ deliveries }) => deliveries.insert(ended(hook, 'failed', 2, ahead)));
+    const recovered = async (until: number | null) => {
+      const begun = { tenantId, webhookId: hook.id, id: newId('rec'), until };
+      const range = { states: ['failed'], since: 0 } as const;
+      const output = await one.storage.submit(beginRecoveryLane, { ...begun, ...range });
+      if (!('recovery' in output)) throw output.refused;
+      const recovery = { ...output.recovery, finishedAt: 1 };
+      await one.run(({ recoveries }) => recoveries.save([recovery]));
+      return [recovery.total, recovery.until];
+    };
+    t.same(await recovered(null), [2, ahead + 1]);
+    t.same(await recovered(ahead + 7_200_000), [2, ahead + 1], 'what comes later is left out');
+    t.same(await recovered(ahead), [0, ahead], 'as asked for');
   });
 }
