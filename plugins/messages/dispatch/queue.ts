@@ -1,3 +1,4 @@
+import { setImmediate as arrivals } from 'node:timers/promises';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { LiveSession } from '../../accounts/contract.ts';
@@ -110,6 +111,8 @@ export class DispatchQueue {
       try {
         await (isShort ? this.#readPage() : this.#regroup());
         tries = 0;
+        // Reads of SQLite give nobody else a turn.
+        if (this.isShort) await arrivals();
       } catch (error) {
         if (isShort) this.#unread = true;
         else this.#maybeMerged = true;

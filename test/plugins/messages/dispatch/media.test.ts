@@ -149,10 +149,19 @@ t.test('of a queue that all waits for its media a bounded part is known', async 
     ...{ read, step: stage.lanes.dispatch, pace: unpaced, log: createLog('silent') },
     ...{ capacity: 50, announce: () => undefined },
   });
+  let seen = 0;
+  let atOnce = 0;
+  let watch = setImmediate(function turn() {
+    atOnce = Math.max(atOnce, begun.length - seen);
+    seen = begun.length;
+    watch = setImmediate(turn);
+  });
   dispatcher.ready();
   await until('the queue to be read', () => begun.length >= 500);
   await pause(300);
   t.ok(begun.length <= 700, `${begun.length} of 1,001`);
+  clearImmediate(watch);
+  t.ok(atOnce <= 400, `${atOnce} of them without a turn for others`);
   t.equal(session.handed.length, 0);
 });
 
