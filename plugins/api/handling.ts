@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../core/contracts/caller.ts';
 import type { AnyOperation } from '../../core/operation.ts';
@@ -8,7 +9,8 @@ import type { Admission } from './admission.ts';
 import { type AnyAnswer, audited, type Handler, isAudited, type RecordChange } from './auditing.ts';
 import type { PersonsQuestion, QuestionedOperation, RequestParts } from './contract.ts';
 import { type Input, InputValidator } from './input.ts';
-import type { OpenCalls } from './open-calls.ts';
+import { jsonLines } from './json-lines.ts';
+import type { CallSignal, OpenCalls } from './open-calls.ts';
 import { type CallPlace, OperationCall } from './operation-call.ts';
 import { InputReader } from './reader.ts';
 import { withoutNames } from './schemas.ts';
@@ -31,6 +33,12 @@ export interface HandlingOptions {
   /** Makes changes that leave an entry. */
   readonly audit: RecordChange;
 }
+
+/** What a route answers. */
+export type RoutedAnswer = AnyAnswer & {
+  /** What is sent instead of the body, where lines follow it: all of them. */
+  readonly stream?: Readable;
+};
 
 /** From a request to one operation, of a caller who is known, to its answer; whichever way the request came. */
 export class OperationHandling {
@@ -73,7 +81,7 @@ export class OperationHandling {
    * Answers a request to the operation's route.
    * @throws GatewayError to refuse
    */
-  route(request: FastifyRequest): Promise<AnyAnswer> {
+  async route(request: FastifyRequest): Promise<RoutedAnswer> {
     const place = { caller: request.caller, traceparent: traceparentOf(request.span) };
     const read = async () => {
       const input = await this.#reader.read({
@@ -85,7 +93,18 @@ export class OperationHandling {
       place.caller = await this.#admission.arrived(request);
       return input;
     };
-    return this.#run(request, place, read, this.#answer);
+    const call = this.#openCalls.enter(request.raw.socket);
+    let stream: Readable | undefined;
+    try {
+      const answer = await this.#act(request, place, read, this.#answer, call);
+      const { body, lines } = answer;
+      if (lines === undefined) return answer;
+      // Lines are made while they are sent: the call is open until their end.
+      stream = jsonLines(body, lines).once('close', () => call.leave());
+      return { ...answer, stream };
+    } finally {
+      if (stream === undefined) call.leave();
+    }
   }
 
   /**
@@ -132,6 +151,20 @@ export class OperationHandling {
     act: Handler<Result>,
   ): Promise<Result> {
     const call = this.#openCalls.enter(request.raw.socket);
+    try {
+      return await this.#act(request, place, read, act, call);
+    } finally {
+      call.leave();
+    }
+  }
+
+  async #act<Result>(
+    request: FastifyRequest,
+    place: CallPlace,
+    read: () => Input | Promise<Input>,
+    act: Handler<Result>,
+    call: CallSignal,
+  ): Promise<Result> {
     const handled = new RequestPlace(request.id, place.traceparent);
     try {
       const input = await read();
@@ -139,7 +172,6 @@ export class OperationHandling {
       return await (this.#isFollowed ? handled.follow(acting) : handled.call(acting));
     } finally {
       handled.end();
-      call.leave();
     }
   }
 }

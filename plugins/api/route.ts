@@ -2,7 +2,6 @@ import buildSerializer from 'fast-json-stringify';
 import type { FastifyReply, RouteOptions } from 'fastify';
 import type { AnyOperation } from '../../core/operation.ts';
 import type { OperationHandling } from './handling.ts';
-import { jsonLines } from './json-lines.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -32,10 +31,10 @@ export function routeOf(handling: OperationHandling): RouteOptions {
       const answer = await handling.route(request);
       reply.code(answer.status);
       // Not the reply itself: Fastify would listen for the end of each answer.
-      const { body, shared, lines } = answer;
-      if (lines !== undefined) {
+      const { body, shared, stream } = answer;
+      if (stream !== undefined) {
         reply.type('application/x-ndjson; charset=utf-8');
-        return jsonLines(body, lines);
+        return stream;
       }
       if (!shared || typeof body !== 'object' || body === null) return body;
       reply.type('application/json; charset=utf-8');

@@ -32,11 +32,15 @@ const declaration = {
   handler: async () => ({ status: 204 }) as never,
 } as const;
 
-function handlingOf(declared: AnyOperation, isTried = true): OperationHandling {
+function handlingOf(
+  declared: AnyOperation,
+  isTried = true,
+  openCalls = new OpenCalls(),
+): OperationHandling {
   return new OperationHandling(declared, {
-    admission: { arrived: async () => null },
+    admission: { arrived: async ({ caller }) => caller },
     bodyLimit: 100,
-    openCalls: new OpenCalls(),
+    openCalls,
     isTried: () => isTried,
     audit: (_, change) => change(),
   });
@@ -84,6 +88,46 @@ t.test(
     ]);
   },
 );
+
+t.test('a call that answers lines is open until their end', async (t) => {
+  const openCalls = new OpenCalls();
+  const signals: AbortSignal[] = [];
+  const declared = operation({
+    ...{ ...declaration, lines: true },
+    async handler({ signal }) {
+      signals.push(signal);
+      const lines = (async function* () {
+        yield 2;
+        yield 3;
+      })();
+      return { status: 200, body: 1, lines } as never;
+    },
+  });
+  const handling = handlingOf(declared, true, openCalls);
+  const open = async () => {
+    const socket = Object.assign(new EventEmitter(), { destroyed: false });
+    // Handling reads no more of it.
+    const request = { id: 'req', caller: everyone, headers: {}, params: {}, query: {} };
+    const reading = { ...request, raw: { socket, headers: {} } } as unknown as FastifyRequest;
+    const { stream } = await handling.route(reading);
+    if (stream === undefined) throw new Error('it answers lines');
+    return { socket, stream, signal: signals.at(-1) };
+  };
+  const left = await open();
+  left.socket.emit('close');
+  t.equal(left.signal?.aborted, true, 'a client that goes away aborts it');
+  left.stream.destroy();
+  const whole = await open();
+  const text: string[] = [];
+  for await (const line of whole.stream) text.push(String(line));
+  t.same(text, ['1\n', '2\n', '3\n']);
+  const stopped = await open();
+  openCalls.stop();
+  t.equal(stopped.signal?.aborted, true, 'so does a stop');
+  t.equal(whole.signal?.aborted, false, 'which has nothing to do with one that has ended');
+  t.equal(whole.socket.listenerCount('close'), 0);
+  stopped.stream.destroy();
+});
 
 function isQuestioned(declared: AnyOperation): declared is QuestionedOperation {
   return declared.question !== undefined;
