@@ -194,7 +194,7 @@ export interface paths {
          * @description Everything that is held about a person, as JSON lines: the contact first, then its former ids, its threads and its
          *     messages, newest first, each followed by the events about it and their deliveries. Files are behind the `url` of a
          *     message's media, for 24 hours. A connection that breaks leaves the lines short: ask again. It breaks, too, when the
-         *     contact becomes one with another, or is erased, meanwhile.
+         *     contact becomes one with another, or is erased, or the key is revoked, meanwhile.
          */
         get: operations["export_contact"];
         put?: never;

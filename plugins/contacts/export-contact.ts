@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { Authenticator } from '../../core/contracts/caller.ts';
 import type { ContactView } from '../../core/contracts/contacts.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import type { MessageView } from '../../core/contracts/messages.ts';
@@ -35,6 +36,7 @@ export interface ExportParts {
   readonly read: Pick<Tables, 'contacts' | 'contactAliases' | 'threads' | 'events' | 'deliveries'>;
   /** Makes an address of stored media. */
   readonly mint: MintAddress;
+  readonly authenticator: Pick<Authenticator, 'isCurrent'>;
   view(contact: Contact): ContactView;
   /** Messages with a contact, newest first. */
   messages(
@@ -60,7 +62,7 @@ export function exportContact(parts: ExportParts): AnyOperation {
       'Everything that is held about a person, as JSON lines: the contact first, then its former ids, its threads and its',
       'messages, newest first, each followed by the events about it and their deliveries. Files are behind the `url` of a',
       "message's media, for 24 hours. A connection that breaks leaves the lines short: ask again. It breaks, too, when the",
-      'contact becomes one with another, or is erased, meanwhile.',
+      'contact becomes one with another, or is erased, or the key is revoked, meanwhile.',
     ].join('\n'),
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: ContactParams,
@@ -82,12 +84,12 @@ export function exportContact(parts: ExportParts): AnyOperation {
         },
       },
     ],
-    async handler({ caller: { tenantId }, params, signal }) {
+    async handler({ caller: { tenantId, keyId }, params, signal }) {
       const contact = await parts.read.contacts.find(tenantId, params.id);
       if (contact === null) throw new GatewayError('contact_not_found');
       const { networkId, nameSet } = contact;
       const data = { ...parts.view(contact), network_id: networkId, name_is_set: nameSet };
-      const lines = linesOf(parts, contact, signal);
+      const lines = linesOf(parts, contact, { keyId, signal });
       return { status: 200, body: { type: 'contact', data }, lines } as const;
     },
   });
@@ -95,9 +97,9 @@ export function exportContact(parts: ExportParts): AnyOperation {
 
 /** What is held beside the contact itself. */
 async function* linesOf(
-  { read, mint, messages }: ExportParts,
+  { read, mint, authenticator, messages }: ExportParts,
   { id, tenantId }: Contact,
-  signal: AbortSignal,
+  { keyId, signal }: { readonly keyId: string; readonly signal: AbortSignal },
 ): AsyncGenerator<Line> {
   const aliases = await read.contactAliases.idsOf(id);
   for (const alias of aliases) {
@@ -113,6 +115,7 @@ async function* linesOf(
   for await (const page of messages(tenantId, id, pageSize)) {
     // An end without an error would pass for a whole export.
     signal.throwIfAborted();
+    if (!(await authenticator.isCurrent(keyId))) throw new GatewayError('unauthorized');
     const ids = page.map((message) => message.id);
     const [events, deliveries] = await Promise.all([
       read.events.ofSubjects(tenantId, ids),

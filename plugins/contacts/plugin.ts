@@ -23,8 +23,17 @@ export default gatewayPlugin(
   'contacts',
   ['storage', 'secrets', 'erasure', 'media', 'accounts', 'messages'],
   async (app) => {
-    const { accounts, channels, cursors, erasures, media, messages, stopping, storage } =
-      app.container.cradle;
+    const {
+      accounts,
+      authenticator,
+      channels,
+      cursors,
+      erasures,
+      media,
+      messages,
+      stopping,
+      storage,
+    } = app.container.cradle;
     const changer = new ContactChanger(storage, messages, stopping);
     const erase = makeEraseLane(messages);
     const eraseSome = makeEraseSomeLane(messages);
@@ -86,6 +95,7 @@ export default gatewayPlugin(
       exportContact({
         read: storage.read,
         mint: (key) => media.mint(key),
+        authenticator,
         view: contactView,
         messages: (...of) => messages.pagesOf(...of),
       }),

@@ -31,9 +31,18 @@ for (const engine of databases) {
         { tenantId, type: 'message.received', subject: id, payload, at: unit.now },
       ]),
     );
+    let isCurrent = true;
+    const asked: string[] = [];
+    const authenticator = {
+      isCurrent: async (keyId: string) => {
+        asked.push(keyId);
+        return isCurrent;
+      },
+    };
     const operation: AnyOperation = exportContact({
       read,
       mint,
+      authenticator,
       view: contactView,
       async *messages(...of) {
         for await (const page of pagesOfContact(read, ...of)) {
@@ -42,7 +51,7 @@ for (const engine of databases) {
       },
     });
     const linesOf = async (signal: AbortSignal): Promise<Line[]> => {
-      const request = { caller: { tenantId }, params: { id: contactId }, signal };
+      const request = { caller: { tenantId, keyId: 'key_1' }, params: { id: contactId }, signal };
       const { lines } = await operation.handler(request as never);
       const found: Line[] = [];
       for await (const line of lines ?? []) found.push(line as Line);
@@ -64,6 +73,10 @@ for (const engine of databases) {
       stopping,
       'lines that are cut short are no whole answer',
     );
+    isCurrent = false;
+    const revoked = linesOf(new AbortController().signal);
+    await t.rejects(revoked, { code: 'unauthorized' }, 'a revoked key gets no more pages');
+    t.same(asked, ['key_1', 'key_1'], 'asked for before each page');
   });
 
   t.test(`the export of a contact that changes meanwhile, ${engine.name}`, async (t) => {
@@ -80,6 +93,7 @@ for (const engine of databases) {
       const operation = exportContact({
         read,
         mint,
+        authenticator: { isCurrent: async () => true },
         view: contactView,
         async *messages(...of) {
           for await (const page of pagesOfContact(read, ...of)) {
