@@ -819,7 +819,7 @@ export interface paths {
         };
         /**
          * List the deliveries of a webhook
-         * @description What was delivered to the webhook, or was not, newest first and for 7 days (unless configured otherwise): each delivery with its attempts and the payload. Follow `next_cursor` with `before` for older ones; a cursor stays valid while deliveries are added. `backlog` says whether the receiver falls behind.
+         * @description What was delivered to the webhook, or was not, newest first and for 7 days (unless configured otherwise): each delivery with its attempts and the payload. Follow `next_cursor` with `before` for older ones; a cursor stays valid while deliveries are added. With `event` a page looks at 5,000 deliveries at most: it may be short, or empty, while `next_cursor` is not null. `backlog` says whether the receiver falls behind.
          */
         get: operations["list_webhook_deliveries"];
         put?: never;

@@ -12,18 +12,22 @@ const statuses = ['', 'waiting', 'delivered', 'failed', 'suppressed'] as const;
 const tones: Readonly<Record<Delivery['status'], Tone>> = {
   ...{ waiting: 'wait', delivered: 'good', failed: 'bad', suppressed: 'plain' },
 };
+/** How many a person sees more of at once, and how many reads that may take. */
 const pageSize = 20;
+const readsAtMost = 5;
 
 /** The log of an address: what was delivered, each attempt with its answer, and a replay. */
 export function Deliveries(props: { session: Session; id: string; events: readonly string[] }) {
   const { session, id } = props;
   const [status, setStatus] = useState<(typeof statuses)[number]>('');
   const [event, setEvent] = useState<'' | Delivery['event']>('');
-  const [size, setSize] = useState(pageSize);
+  /** How often a person asked for more. */
+  const [rounds, setRounds] = useState(1);
   const loaded = useLoaded(
     async () => {
       const deliveries: Delivery[] = [];
       let before: string | null = null;
+      let reads = 0;
       do {
         const filter = { ...(status !== '' && { status }), ...(event !== '' && { event }) };
         const query = { limit: pageSize, ...filter, ...(before !== null && { before }) };
@@ -31,10 +35,12 @@ export function Deliveries(props: { session: Session; id: string; events: readon
           await session.client.call('list_webhook_deliveries', { path: { webhookId: id }, query });
         deliveries.push(...page.deliveries);
         before = page.next_cursor;
-      } while (before !== null && deliveries.length < size);
+        reads += 1;
+        if (deliveries.length >= pageSize * rounds) break;
+      } while (before !== null && reads < readsAtMost * rounds);
       return { deliveries, hasMore: before !== null };
     },
-    [session, id, status, event, size],
+    [session, id, status, event, rounds],
     5_000,
   );
   const events = props.events as readonly Delivery['event'][];
@@ -58,7 +64,9 @@ export function Deliveries(props: { session: Session; id: string; events: readon
       <Shown loaded={loaded}>
         {({ deliveries, hasMore }) => (
           <>
-            {deliveries.length === 0 && <Empty>{texts.webhooks.nothingSent}</Empty>}
+            {deliveries.length === 0 && (
+              <Empty>{hasMore ? texts.webhooks.nothingYet : texts.webhooks.nothingSent}</Empty>
+            )}
             <ul class="rows">
               {deliveries.map((delivery) => (
                 <li key={delivery.id}>
@@ -66,7 +74,7 @@ export function Deliveries(props: { session: Session; id: string; events: readon
                 </li>
               ))}
             </ul>
-            {hasMore && <Button onClick={() => setSize(size + pageSize)}>{texts.more}</Button>}
+            {hasMore && <Button onClick={() => setRounds(rounds + 1)}>{texts.more}</Button>}
           </>
         )}
       </Shown>

@@ -383,6 +383,7 @@ export const texts = {
     sign: 'Sign deliveries',
     log: 'Deliveries',
     nothingSent: 'Nothing here.',
+    nothingYet: 'Nothing among the latest deliveries. Older ones were not read yet.',
     statuses: {
       any: 'Any',
       waiting: 'Waiting',

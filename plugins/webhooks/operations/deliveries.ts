@@ -25,7 +25,8 @@ export function listDeliveries(parts: WebhookOperationsParts): AnyOperation {
     description:
       'What was delivered to the webhook, or was not, newest first and for 7 days (unless configured otherwise): each ' +
       'delivery with its attempts and the payload. Follow `next_cursor` with `before` for older ones; a cursor stays ' +
-      'valid while deliveries are added. `backlog` says whether the receiver falls behind.',
+      'valid while deliveries are added. With `event` a page looks at 5,000 deliveries at most: it may be short, or ' +
+      'empty, while `next_cursor` is not null. `backlog` says whether the receiver falls behind.',
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: WebhookParams,
     query: Closed({
@@ -85,25 +86,21 @@ export function listDeliveries(parts: WebhookOperationsParts): AnyOperation {
         query.before === undefined
           ? null
           : positionOf(cursors.read(id, tenantId, query.before, 'before'), webhook.id);
-      const found = await deliveryLog.page(webhook.id, {
+      const page = await deliveryLog.page(webhook.id, {
         state: query.status ?? null,
         event: query.event ?? null,
         before,
-        limit: limit + 1,
+        limit,
       });
       const { deliveries, oldest } = await deliveryLog.backlog(webhook.id);
-      const page = found.slice(0, limit);
-      const last = found.length > limit ? page.at(-1)?.delivery : undefined;
       const next_cursor =
-        last === undefined
-          ? null
-          : cursors.issue(id, tenantId, [webhook.id, last.createdAt, last.id]);
+        page.next === null ? null : cursors.issue(id, tenantId, [webhook.id, ...page.next]);
       return {
         status: 200,
         body: {
           success: true,
           webhook_id: webhook.id,
-          deliveries: page.map(deliveryView),
+          deliveries: page.deliveries.map(deliveryView),
           next_cursor,
           backlog: { first_attempts: deliveries, oldest_at: nullableTimestamp(oldest) },
         },

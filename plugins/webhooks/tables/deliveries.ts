@@ -1,5 +1,10 @@
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
-import { type DeliveryFilter, deliveryPage } from './delivery-log.ts';
+import {
+  type DeliveryFilter,
+  deliveryEvents,
+  deliveryPage,
+  type ListedDelivery,
+} from './delivery-log.ts';
 import {
   type AttemptedColumns,
   type AttemptedDelivery,
@@ -86,6 +91,11 @@ export class DeliveryTable {
   /** A page of a subscription's log, newest first. */
   async list(webhookId: string, filter: DeliveryFilter): Promise<readonly Delivery[]> {
     return deliveryPage(this.db, webhookId, filter);
+  }
+
+  /** The events of the deliveries of such a page. */
+  async listEvents(webhookId: string, filter: DeliveryFilter): Promise<readonly ListedDelivery[]> {
+    return deliveryEvents(this.db, webhookId, filter);
   }
 
   /** Reads and locks deliveries, in the order of their ids; ids without a row are skipped. */

@@ -1,5 +1,4 @@
 import type { Knex } from 'knex';
-import type { EventType } from '../../../core/contracts/events.ts';
 import type { Sql } from '../../../core/contracts/sql.ts';
 import {
   type Delivery,
@@ -8,14 +7,19 @@ import {
   deliveryOf,
 } from './delivery-rows.ts';
 
-/** Filter of a page of the delivery log. */
+/** Where a delivery is in a log. */
+export type DeliveryPosition = readonly [createdAt: number, id: string];
+
+/** Filter of a page of the delivery log: what an index has. */
 export interface DeliveryFilter {
   readonly state: DeliveryState | null;
-  readonly event: EventType | null;
-  /** Upper bound, exclusive, by creation time and id; null for the newest. */
-  readonly before: readonly [createdAt: number, id: string] | null;
+  /** Upper bound, exclusive; null for the newest. */
+  readonly before: DeliveryPosition | null;
   readonly limit: number;
 }
+
+/** A delivery of which only the event is read. */
+export type ListedDelivery = Pick<Delivery, 'id' | 'createdAt' | 'eventType'>;
 
 /** Indexes in whose order a log is listed: of a subscription, and of one state in it. */
 const logIndex = 'deliveries_webhook_id_created_at_id';
@@ -23,10 +27,34 @@ const stateLogIndex = 'deliveries_webhook_id_state_created_at_id';
 
 /** A page of a subscription's log, newest first. */
 export async function deliveryPage(
-  { knex, dialect }: Sql,
+  sql: Sql,
   webhookId: string,
   filter: DeliveryFilter,
 ): Promise<readonly Delivery[]> {
+  const rows: readonly DeliveryColumns[] = await pageQuery(sql, webhookId, filter);
+  return rows.map(deliveryOf);
+}
+
+/** The events of the deliveries of such a page. */
+export async function deliveryEvents(
+  sql: Sql,
+  webhookId: string,
+  filter: DeliveryFilter,
+): Promise<readonly ListedDelivery[]> {
+  const rows: readonly Pick<DeliveryColumns, 'id' | 'created_at' | 'event_type'>[] =
+    await pageQuery(sql, webhookId, filter).select('id', 'created_at', 'event_type');
+  return rows.map((row) => ({
+    id: row.id,
+    createdAt: row.created_at,
+    eventType: row.event_type,
+  }));
+}
+
+function pageQuery(
+  { knex, dialect }: Sql,
+  webhookId: string,
+  filter: DeliveryFilter,
+): Knex.QueryBuilder {
   // Without the hint MariaDB and MySQL read the log from its newest delivery on for a page in the middle.
   const index = filter.state === null ? logIndex : stateLogIndex;
   const query = knex
@@ -35,18 +63,16 @@ export async function deliveryPage(
     )
     .where('webhook_id', webhookId);
   if (filter.state !== null) query.andWhere('state', filter.state);
-  if (filter.event !== null) query.andWhere('event_type', filter.event);
   if (filter.before !== null) olderThan(query, filter.before);
-  const rows: readonly DeliveryColumns[] = await query
+  return query
     .orderBy([
       { column: 'created_at', order: 'desc' },
       { column: 'id', order: 'desc' },
     ])
     .limit(filter.limit);
-  return rows.map(deliveryOf);
 }
 
-function olderThan(query: Knex.QueryBuilder, [createdAt, id]: readonly [number, string]): void {
+function olderThan(query: Knex.QueryBuilder, [createdAt, id]: DeliveryPosition): void {
   // The first condition is implied by the second; it lets both engines begin inside the index.
   query
     .andWhere('created_at', '<=', createdAt)

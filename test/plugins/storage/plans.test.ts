@@ -337,8 +337,12 @@ function reads(ids: readonly string[]): readonly Read[] {
   for (const place of [null, logged / 2, 50]) {
     const position = place === null ? null : ([start + place, deliveryOf(place)] as const);
     for (const state of [null, 'delivered', 'failed'] as const) {
+      const filter = { state, before: position, limit: 101 };
       add(`log of deliveries, ${state}, from ${place}`, 110, ({ deliveries }) =>
-        deliveries.list('wh_big', { state, event: null, before: position, limit: 101 }),
+        deliveries.list('wh_big', filter),
+      );
+      add(`log of deliveries, ${state}, from ${place}, events`, 110, ({ deliveries }) =>
+        deliveries.listEvents('wh_big', filter),
       );
     }
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { eventTypes } from '../../../core/contracts/events.ts';
+import { scanned } from '../../../plugins/webhooks/delivery-search.ts';
 import { receiverId } from '../../../plugins/webhooks/subscriptions/receiver-id.ts';
 import type { Client, ClientAnswer } from '../../harness/client.ts';
 import { databases } from '../../harness/databases.ts';
@@ -528,7 +529,7 @@ for (const engine of databases) {
       );
       t.type(receiver?.due_at, 'number', 'some process will claim the receiver');
       await customer.api.delete(`/webhooks/${id}`);
-      const filter = { state: null, event: null, before: null, limit: 1 };
+      const filter = { state: null, before: null, limit: 1 };
       await until('the end of its log', async () => {
         const left = await office.cradle.storage.read.deliveries.list(id, filter);
         return left.length === 0 ? true : undefined;
@@ -624,6 +625,40 @@ for (const engine of databases) {
       const replay = `/webhooks/${id}/deliveries/${failed.delivery_id}/replay`;
       t.match(await api.post(replay), { status: 400, body: { error_code: 'invalid_request' } });
     });
+
+    t.test(
+      'a rare event of a long log is found over pages that read a bounded number',
+      async (t) => {
+        const customer = await office.customer();
+        const { api } = customer;
+        const { id } = await make(api);
+        const webhook = await stored(office, customer);
+        const total = 2 * scanned;
+        const rare = [3, total - 3, total - 2];
+        const deliveries = Array.from({ length: total }, (_, n) => {
+          const changes = { state: 'delivered', dueAt: null, createdAt: 1_000_000 + n } as const;
+          const eventType = rare.includes(n) ? 'message.failed' : 'message.sent';
+          return deliveryOf(webhook, n, { ...changes, eventType });
+        });
+        for (let start = 0; start < total; start += 1_000) {
+          await office.run((unit) =>
+            unit.deliveries.insert(deliveries.slice(start, start + 1_000)),
+          );
+        }
+        for (const filter of ['event=message.failed', 'event=message.failed&status=delivered']) {
+          const pages: (readonly string[])[] = [];
+          let before = '';
+          do {
+            const path = `/webhooks/${id}/deliveries?limit=1&${filter}${before}`;
+            const page = bodyOf<Page>(await api.get(path));
+            pages.push(page.deliveries.map((one) => one.id));
+            before = page.next_cursor === null ? '' : `&before=${page.next_cursor}`;
+          } while (before !== '');
+          const [oldest, middle, newest] = rare.map((n) => deliveries[n]?.id);
+          t.strictSame(pages, [[newest], [middle], [], [oldest]], filter);
+        }
+      },
+    );
 
     t.test('the delivery log and replays', async (t) => {
       const customer = await office.customer();
