@@ -4,6 +4,7 @@ import {
   deliveryEvents,
   deliveryPage,
   type ListedDelivery,
+  stateLogIndex,
 } from './delivery-log.ts';
 import {
   type AttemptedColumns,
@@ -232,9 +233,14 @@ export class DeliveryTable {
    * was made.
    */
   async backlog(webhookId: string): Promise<DeliveryBacklog> {
+    // SQLite would take the index of the attempts, and walk what waits for all subscriptions.
+    const hint =
+      this.db.dialect === 'mysql'
+        ? `force index (${stateLogIndex})`
+        : `indexed by ${stateLogIndex}`;
     const [row] = await this.db.rows<DeliveryBacklog>(
       `select count(*) as deliveries, min(created_at) as oldest from (
-         select created_at from deliveries
+         select created_at from deliveries ${hint}
          where webhook_id = ? and state = 'waiting' and attempts = 0
          order by created_at limit ${backlogMost}
        ) as backlog`,

@@ -23,7 +23,7 @@ export type ListedDelivery = Pick<Delivery, 'id' | 'createdAt' | 'eventType'>;
 
 /** Indexes in whose order a log is listed: of a subscription, and of one state in it. */
 const logIndex = 'deliveries_webhook_id_created_at_id';
-const stateLogIndex = 'deliveries_webhook_id_state_created_at_id';
+export const stateLogIndex = 'deliveries_webhook_id_state_created_at_id_attempts';
 
 /** A page of a subscription's log, newest first. */
 export async function deliveryPage(

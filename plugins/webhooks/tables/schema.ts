@@ -91,7 +91,8 @@ export const webhookTableSchema: readonly Table[] = [
     indexes: [
       ['receiver_id', 'state', 'due_at', 'id'],
       ['webhook_id', 'created_at', 'id'],
-      ['webhook_id', 'state', 'created_at', 'id'],
+      // With the attempts, so that those that wait for their first one are counted in it.
+      ['webhook_id', 'state', 'created_at', 'id', 'attempts'],
       // How many wait for their first attempt, and since when the oldest.
       ['state', 'attempts', 'created_at'],
       ['subject'],
