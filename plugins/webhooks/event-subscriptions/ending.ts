@@ -8,7 +8,7 @@ import type { ControlMessages } from './control-messages.ts';
 
 /** Time between two sweeps: a subscription ends within 2 s after its key. */
 const sweepMs = 1_000;
-/** Subscriptions that one sweep ends at most; more follow at once. */
+/** Subscriptions of each reason that one sweep ends at most; more follow at once. */
 const atOnce = 100;
 
 /** Why a subscription ended, as its callback reads it; the code is that of `Forbidden`. */
@@ -38,10 +38,7 @@ const endOverLane: Lane<
   locks: ({ tenantId }) => [`tenant:${tenantId}`],
   async run(unit, inputs) {
     // One may have been refreshed, or ended by another process, since it was found.
-    const over = await unit.eventSubscriptions.over(
-      inputs.map(({ id }) => id),
-      inputs.length,
-    );
+    const over = await unit.eventSubscriptions.over(inputs.map(({ id }) => id));
     await unit.webhooks.delete(over.map(({ webhook }) => webhook.id));
     return inputs.map(({ id }) => over.find(({ webhook }) => webhook.id === id) ?? null);
   },
@@ -65,16 +62,21 @@ export function startEnding(parts: SubscriptionEndingParts): { stop(): Promise<v
   const loop = new Loop(
     () => sweepMs,
     async () => {
-      const found = await storage.read.eventSubscriptions.over(null, atOnce);
+      const { eventSubscriptions } = storage.read;
+      const found = await Promise.all([
+        eventSubscriptions.expired(atOnce),
+        eventSubscriptions.keyless(atOnce),
+      ]);
+      const ids = new Map(found.flat().map(({ id, tenantId }) => [id, { id, tenantId }]));
       const ended = await Promise.all(
-        found.map(({ webhook }) => storage.submit(endOverLane, webhook)),
+        [...ids.values()].map((one) => storage.submit(endOverLane, one)),
       );
       for (const one of ended) {
         if (one?.reason !== 'key') continue;
         const notice = notify(parts, one).finally(() => notices.delete(notice));
         notices.add(notice);
       }
-      if (found.length === atOnce) loop.kick();
+      if (found.some(({ length }) => length === atOnce)) loop.kick();
     },
     (error) => log.warn({ err: error }, 'ending event subscriptions failed'),
   );

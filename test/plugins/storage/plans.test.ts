@@ -218,6 +218,22 @@ async function fill(connections: DatabasePools): Promise<string[]> {
         ...{ receiver_id: `receiver ${2 * n}`, subscribed_to: '[]', created_at: start },
       })),
     );
+    // Ten keys have two hundred subscriptions to MCP Events each, and one of them was revoked.
+    await db.insert(
+      'api_keys',
+      rowsOf(numbers, (n) => ({
+        ...{ id: `key_${n}`, tenant_id: 'ten_mixed', hash: `hash ${n}`, hint: '' },
+        ...{ created_at: start, revoked_at: n === 9 || n >= 10 ? start : null },
+      })),
+    );
+    await db.insert(
+      'webhooks',
+      Array.from({ length: 2_000 }, (_, n) => ({
+        ...{ id: `wh_sub_${n}`, tenant_id: 'ten_mixed', name: `wh_sub_${n}`, url: '' },
+        ...{ receiver_id: '', subscribed_to: '[]', created_at: start, key_id: `key_${n % 10}` },
+        expires_at: n < 10 ? start : Date.UTC(2200, 0, 1),
+      })),
+    );
     let part: Row[] = [];
     for (const row of messageRows()) {
       ids.push(String(row.id));
@@ -354,6 +370,16 @@ function reads(ids: readonly string[]): readonly Read[] {
     receivers.deleteUnused(now, 10),
   );
   add('receivers: the next one due', 5, ({ receivers }) => receivers.nextDueAt());
+  add('event subscriptions: those whose time is over', 20, ({ eventSubscriptions }) =>
+    eventSubscriptions.expired(100),
+  );
+  found.push({
+    name: 'event subscriptions: those whose key has ended',
+    most: 4 * 10 + 2 * 50 + 20,
+    index: null,
+    scans: 'webhooks USING COVERING INDEX webhooks_key_id',
+    run: ({ eventSubscriptions }) => eventSubscriptions.keyless(50),
+  });
   const claim = { owner: 'one', now: start + 10_000, expiresAt: now };
   // Each is found, taken and read; of the holders every row is looked at.
   leased('receivers: a claim', 4 * 7 + 20, ({ receivers }) =>
@@ -661,8 +687,9 @@ async function checkSqlite(
     problems.push(
       ...details.filter(
         (detail) =>
-          /^SCAN (?!recent|addressed|backlog|json_each|\(subquery|(\d+ )?CONSTANT)/.test(detail) &&
-          detail !== `SCAN ${read.scans}`,
+          /^SCAN (?!recent|addressed|backlog|subscribed|json_each|\(subquery|(\d+ )?CONSTANT)/.test(
+            detail,
+          ) && detail !== `SCAN ${read.scans}`,
       ),
     );
     if (read.index === null) continue;
