@@ -1079,7 +1079,9 @@ export interface paths {
         };
         /**
          * List keys
-         * @description The keys of the account holder, oldest first, expired ones included, deleted ones not. None is shown whole.
+         * @description The keys of the account holder, newest first, expired ones included for 90 days (unless configured otherwise),
+         *     deleted ones not. None is shown whole. Follow `next_cursor` with `before` for older ones; a cursor stays valid
+         *     while keys are made.
          */
         get: operations["list_keys"];
         put?: never;
@@ -6710,7 +6712,11 @@ export interface operations {
     };
     list_keys: {
         parameters: {
-            query?: never;
+            query?: {
+                limit?: number;
+                /** @description The `next_cursor` of the previous page. */
+                before?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -6725,11 +6731,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description newest first */
                         keys: components["schemas"]["Key"][];
+                        /** @description null when there is no further page */
+                        next_cursor: string | null;
                     };
                 };
             };
-            400: components["responses"]["InvalidRequest400"];
+            400: components["responses"]["InvalidRequestOrInvalidCursor400"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ScopeMissing403"];
             413: components["responses"]["PayloadTooLarge413"];

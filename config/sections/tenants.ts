@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { Closed } from '../../core/schemas.ts';
 import { Count } from './fields.ts';
 
-/** Authentication. */
+/** Authentication, and what becomes of keys. */
 export const TenantsSettings = Closed({
   cache_s: Type.Number({
     description: 'how long a key, plan, status or feature may be remembered; 0 asks every time',
@@ -10,6 +10,13 @@ export const TenantsSettings = Closed({
     minimum: 0,
     maximum: 2,
     'x-unit': 's',
+  }),
+  ended_keys_days: Type.Integer({
+    description: 'for which a key is kept after it has expired or was deleted; 0 is for ever',
+    default: 90,
+    minimum: 0,
+    maximum: 36_500,
+    'x-unit': 'd',
   }),
   cache_entries: Count('keys remembered at most, wrong ones included', 10_000, 1),
 });

@@ -1,5 +1,6 @@
 import type { Lane, Tables } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
+import { type PruneLane, pruneLane } from '../../core/pruning.ts';
 import type { ApiKey, KeySettings, NewKey } from './contract.ts';
 import type { KeyUseNote } from './key-use.ts';
 import { hashed } from './keys.ts';
@@ -87,3 +88,10 @@ export const storeKeyUse: Lane<KeyUseNote, void> = {
     return uses.map(() => undefined);
   },
 };
+
+/** Makes the lane that deletes keys that ended long ago. @param except hashes of keys that stay */
+export function pruneKeys(except: readonly string[]): PruneLane {
+  return pruneLane('keys.prune', ({ apiKeys }, { before, limit }) =>
+    apiKeys.deleteEnded(before, limit, except),
+  );
+}

@@ -1,11 +1,13 @@
 import { provideSingleton } from '../../core/container.ts';
-import { secondsMs } from '../../core/durations.ts';
+import { daysMs, secondsMs } from '../../core/durations.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
+import { startPruning } from '../../core/pruning.ts';
 import { keyAuthenticator } from './authenticator.ts';
 import type {} from './contract.ts';
 import { planFeatures } from './features.ts';
-import { storeKeyUse } from './key-lanes.ts';
+import { pruneKeys, storeKeyUse } from './key-lanes.ts';
 import { KeyUse } from './key-use.ts';
+import { hashOf } from './keys.ts';
 import { getMe } from './operations/get-me.ts';
 import { keyOperations } from './operations/keys.ts';
 import { configuredPlans } from './plans.ts';
@@ -34,7 +36,7 @@ export default gatewayPlugin('tenants', ['storage'], async (app) => {
   provideSingleton(container, 'tenants', ({ config, storage, plans, log }) =>
     tenantsService({ storage, plans, channels: Object.keys(config.channels), log }),
   );
-  const { config, plans, storage, tenants } = container.cradle;
+  const { config, log, plans, storage, tenants } = container.cradle;
   const channels = Object.keys(config.channels);
   operations.add(
     getMe({
@@ -44,7 +46,8 @@ export default gatewayPlugin('tenants', ['storage'], async (app) => {
         planFeatures(tenants.features(tenant), plans.plan(tenant.plan), channels),
     }),
     ...keyOperations({
-      list: (tenantId) => storage.read.apiKeys.ofTenant(tenantId),
+      page: (tenantId, filter) => storage.read.apiKeys.page(tenantId, filter),
+      cursors: () => container.cradle.cursors,
       find: (id) => storage.read.apiKeys.find(id),
       create: (tenantId, settings, makerId) => tenants.createKey(tenantId, settings, makerId),
       revoke: async (id, tenantId) => {
@@ -54,4 +57,10 @@ export default gatewayPlugin('tenants', ['storage'], async (app) => {
       },
     }),
   );
+  const keptMs = daysMs(config.tenants.ended_keys_days);
+  if (keptMs === 0) return;
+  // A key of the configuration that is gone would be made anew by the next start.
+  const presets = [config.live_api_key, config.test_api_key].flatMap((key) => key ?? []);
+  const pruning = startPruning(pruneKeys(presets.map(hashOf)), { storage, keptMs, log });
+  app.addHook('onClose', () => pruning.stop());
 });

@@ -30,6 +30,7 @@ export interface Names {
   readonly delivery: string;
   readonly deliveries: string;
   readonly key: string;
+  readonly keys: string;
 }
 
 /** Names that nobody has. */
@@ -52,6 +53,7 @@ export const unknown: Names = {
   delivery: 'dlv_01jxk5d8a0c1v7m2q3r4s5t6w7',
   deliveries: 'ZGVsaXZlcmllcw',
   key: 'key_01jxk5d8a0c1v7m2q3r4s5t6w7',
+  keys: 'a2V5cw',
 };
 
 /** One call of an operation. */
@@ -158,7 +160,7 @@ export function callsWith(names: Names): readonly Call[] {
     call('get_usage', 'GET /usage'),
     call('list_usage_days', 'GET /usage/days?days=90'),
     call('get_me', 'GET /me'),
-    call('list_keys', 'GET /keys'),
+    call('list_keys', `GET /keys?before=${names.keys}`),
     call('create_key', 'POST /keys', { name: 'Theirs', account_ids: [account] }),
     call('delete_key', `DELETE /keys/${names.key}`),
   ];
@@ -214,5 +216,6 @@ export async function furnish({ api }: Asker): Promise<Names> {
     delivery: tested.delivery_id,
     deliveries: await cursor(`/webhooks/${webhookName}/deliveries?limit=1`),
     key: bodyOf<{ id: string }>(await api.post('/keys', { name: 'Agent' })).id,
+    keys: await cursor('/keys?limit=1'),
   };
 }

@@ -287,6 +287,23 @@ t.test('keys', async (t) => {
     for (const answer of answers.filter(({ status }) => status !== 201)) {
       t.match(answer, { status: 409, body: { error_code: 'key_cap' } });
     }
+    const pages: string[][] = [];
+    let next = '';
+    do {
+      const page = bodyOf<{ keys: MadeKey[]; next_cursor: string | null }>(
+        await api.get(`/keys${next}`),
+      );
+      pages.push(page.keys.map(({ id }) => id));
+      next = page.next_cursor === null ? '' : `?before=${page.next_cursor}`;
+    } while (next !== '');
+    t.same(
+      pages.map((page) => page.length),
+      [50, 50],
+    );
+    t.same(new Set(pages.flat().slice(0, made.length)), new Set(made.map(({ id }) => id)));
+    t.match(await api.get('/keys?limit=1'), { body: { keys: [{ id: pages[0]?.[0] }] } });
+    const wrong = { status: 400, body: { error_code: 'invalid_cursor' } };
+    t.match(await api.get('/keys?before=none'), wrong);
     for (const { id } of made) t.equal((await api.delete(`/keys/${id}`)).status, 200);
     const none = await api.delete('/keys/key_none');
     t.match(none, { status: 404, body: { error_code: 'key_not_found' } });

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { components } from '../../../client/generated/schema.ts';
 import type { PageProps } from './app.tsx';
 import { KeyForm } from './key-form.tsx';
@@ -9,16 +9,25 @@ import { Badge, Button, Confirm, Empty, Page, Shown, Time } from './ui.tsx';
 
 type Key = components['schemas']['Key'];
 
+/** How many keys a person sees more of at once. */
+const pageSize = 50;
+
 /** The keys: what each may do, and when it was used last; a new one is shown once. */
 export function Keys({ session }: PageProps) {
   const [isAdding, setAdding] = useState(false);
+  /** How often a person asked for more. No input of the list: what is shown stays while more is read. */
+  const rounds = useRef(1);
   const loaded = useLoaded(async () => {
-    const [{ keys }, { accounts }] = await Promise.all([
-      session.client.call('list_keys'),
+    const [keys, { accounts }] = await Promise.all([
+      readKeys(session, pageSize * rounds.current),
       session.client.call('list_accounts').catch(() => ({ accounts: [] })),
     ]);
-    return { keys, accounts };
+    return { ...keys, accounts };
   }, [session]);
+  const showMore = () => {
+    rounds.current += 1;
+    loaded.reload();
+  };
   const action = (
     <Button tone="main" onClick={() => setAdding(true)}>
       {texts.keys.add}
@@ -28,7 +37,7 @@ export function Keys({ session }: PageProps) {
     <Page title={texts.menu.keys} actions={action}>
       <p class="quiet">{texts.keys.about}</p>
       <Shown loaded={loaded}>
-        {({ keys, accounts }) => (
+        {({ keys, hasMore, accounts }) => (
           <div class="list">
             {keys.length === 0 && <Empty>{texts.keys.empty}</Empty>}
             {keys.map((key) => (
@@ -40,6 +49,7 @@ export function Keys({ session }: PageProps) {
                 onDone={loaded.reload}
               />
             ))}
+            {hasMore && <Button onClick={showMore}>{texts.more}</Button>}
             {isAdding && (
               <KeyForm
                 session={session}
@@ -53,6 +63,21 @@ export function Keys({ session }: PageProps) {
       </Shown>
     </Page>
   );
+}
+
+/** Reads page after page until so many keys are there. */
+async function readKeys({ client }: Session, size: number) {
+  const keys: Key[] = [];
+  let before: string | null = null;
+  do {
+    const query = { limit: pageSize, ...(before !== null && { before }) };
+    const page: { keys: Key[]; next_cursor: string | null } = await client.call('list_keys', {
+      query,
+    });
+    keys.push(...page.keys);
+    before = page.next_cursor;
+  } while (before !== null && keys.length < size);
+  return { keys, hasMore: before !== null };
 }
 
 function KeyCard(props: {

@@ -1,15 +1,21 @@
 import { Type } from 'typebox';
+import type { Json } from '../../../core/contracts/json.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
-import { Closed } from '../../../core/schemas.ts';
+import { Closed, Nullable } from '../../../core/schemas.ts';
 import type { ApiKey, KeySettings, NewKey } from '../contract.ts';
 import { keySettingsOf } from '../key-rights.ts';
+import type { KeyFilter } from '../tables/api-keys.ts';
 import { AccountIds, KeySchema, keyExample, keyGroup, keyView, Scopes } from './key-schemas.ts';
 
 /** What the operations on keys ask for. */
 export interface KeyOperationsParts {
-  /** A tenant's keys, oldest first, revoked ones included. */
-  list(tenantId: string): Promise<readonly ApiKey[]>;
+  /** A page of a tenant's keys that are not revoked, newest first. */
+  page(tenantId: string, filter: KeyFilter): Promise<readonly ApiKey[]>;
+  cursors(): {
+    issue(operation: string, tenantId: string, position: Json): string;
+    read(operation: string, tenantId: string, cursor: string, field?: string): Json;
+  };
   find(id: string): Promise<ApiKey | null>;
   /** Null when the tenant is gone; refuses when the maker is. */
   create(tenantId: string, settings: KeySettings, makerId: string): Promise<NewKey | null>;
@@ -22,29 +28,66 @@ export function keyOperations(parts: KeyOperationsParts): readonly AnyOperation[
   return [listKeys(parts), createKey(parts), deleteKey(parts)];
 }
 
-const common = { tool: null, scope: 'keys', group: keyGroup, query: null } as const;
+const common = { tool: null, scope: 'keys', group: keyGroup } as const;
+const listId = 'list_keys';
 
-function listKeys({ list }: KeyOperationsParts): AnyOperation {
+function listKeys({ page, cursors }: KeyOperationsParts): AnyOperation {
   return operation({
     ...common,
-    id: 'list_keys',
+    id: listId,
     method: 'GET',
     path: '/keys',
     summary: 'List keys',
-    description:
-      'The keys of the account holder, oldest first, expired ones included, deleted ones not. None is shown whole.',
+    description: [
+      'The keys of the account holder, newest first, expired ones included for 90 days (unless configured otherwise),',
+      'deleted ones not. None is shown whole. Follow `next_cursor` with `before` for older ones; a cursor stays valid',
+      'while keys are made.',
+    ].join('\n'),
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: null,
+    query: Closed({
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
+      before: Type.Optional(
+        Type.String({ maxLength: 500, description: 'The `next_cursor` of the previous page.' }),
+      ),
+    }),
     body: null,
-    answers: { 200: Type.Object({ keys: Type.Array(KeySchema) }) },
-    errors: [],
-    examples: [{ summary: 'One key', answer: { status: 200, body: { keys: [keyExample] } } }],
-    async handler({ caller }) {
-      const keys = await list(caller.tenantId);
-      const kept = keys.filter(({ revokedAt }) => revokedAt === null);
-      return { status: 200, body: { keys: kept.map(keyView) } };
+    answers: {
+      200: Type.Object({
+        keys: Type.Array(KeySchema, { description: 'newest first' }),
+        next_cursor: Nullable(Type.String({ description: 'null when there is no further page' })),
+      }),
+    },
+    errors: ['invalid_cursor'],
+    examples: [
+      {
+        summary: 'One key',
+        answer: { status: 200, body: { keys: [keyExample], next_cursor: null } },
+      },
+    ],
+    async handler({ caller: { tenantId }, query }) {
+      const { limit = 50, before } = query;
+      const position =
+        before === undefined
+          ? null
+          : positionOf(cursors().read(listId, tenantId, before, 'before'));
+      const found = await page(tenantId, { before: position, limit: limit + 1 });
+      const keys = found.slice(0, limit);
+      const last = found.length > limit ? keys.at(-1) : undefined;
+      const next_cursor =
+        last === undefined ? null : cursors().issue(listId, tenantId, [last.createdAt, last.id]);
+      return { status: 200, body: { keys: keys.map(keyView), next_cursor } };
     },
   });
+}
+
+/** What `list_keys` put into its cursor. */
+function positionOf(position: Json): readonly [number, string] {
+  const [createdAt, id] = Array.isArray(position) ? (position as readonly Json[]) : [];
+  if (typeof createdAt !== 'number' || typeof id !== 'string') {
+    throw new GatewayError('invalid_cursor');
+  }
+  return [createdAt, id];
 }
 
 function createKey({ create, find }: KeyOperationsParts): AnyOperation {
@@ -63,6 +106,7 @@ function createKey({ create, find }: KeyOperationsParts): AnyOperation {
     ].join('\n'),
     hints: { readOnly: false, destructive: false, idempotent: false },
     params: null,
+    query: null,
     body: Closed({
       name: Type.String({
         minLength: 1,
@@ -149,6 +193,7 @@ function deleteKey({ revoke }: KeyOperationsParts): AnyOperation {
       'request itself can be deleted, too. A repeated call answers the same.',
     hints: { readOnly: false, destructive: true, idempotent: true },
     params: Closed({ id: Type.String({ description: 'The id of the key.' }) }),
+    query: null,
     body: null,
     answers: {
       200: Closed({

@@ -15,6 +15,13 @@ export interface KeyOwner {
   readonly tenant: Tenant;
 }
 
+/** Filter of a page of keys. */
+export interface KeyFilter {
+  /** Upper bound, exclusive, by creation time and id; null for the newest. */
+  readonly before: readonly [createdAt: number, id: string] | null;
+  readonly limit: number;
+}
+
 interface KeyRow {
   readonly id: string;
   readonly tenant_id: string;
@@ -37,6 +44,9 @@ const columns = [
   ...rights,
   ...(['created_at', 'expires_at', 'last_used_at', 'revoked_at'] as const),
 ];
+
+/** Index in whose order the keys of a tenant are listed. */
+const listIndex = 'api_keys_tenant_id_revoked_at_created_at_id';
 
 /** The SQL of API keys. */
 export class ApiKeyTable {
@@ -87,10 +97,16 @@ export class ApiKeyTable {
 
   /** How many of a tenant's keys are neither revoked nor expired. */
   async countCurrent(tenantId: string): Promise<number> {
-    const row = await this.#current()
-      .where('api_keys.tenant_id', tenantId)
-      .count({ found: '*' })
-      .first();
+    const { clock } = this.db;
+    // Two ranges of one index: what has ended is not read, however much it is.
+    const [row] = await this.db.rows<{ readonly found: number }>(
+      `select (
+         select count(*) from api_keys where tenant_id = ? and revoked_at is null and expires_at is null
+       ) + (
+         select count(*) from api_keys where tenant_id = ? and revoked_at is null and expires_at > ${clock}
+       ) as found`,
+      [tenantId, tenantId],
+    );
     return Number(row?.found ?? 0);
   }
 
@@ -135,6 +151,58 @@ export class ApiKeyTable {
       .where({ tenant_id: tenantId })
       .orderBy([{ column: 'created_at' }, { column: 'id' }]);
     return rows.map(toKey);
+  }
+
+  /** A page of a tenant's keys that are not revoked, newest first. */
+  async page(tenantId: string, { before, limit }: KeyFilter): Promise<readonly ApiKey[]> {
+    const { knex, dialect } = this.db;
+    // Without the hint MariaDB and MySQL read the list from its newest key on for a page in the middle.
+    const from =
+      dialect === 'mysql' ? knex.raw('?? force index (??)', ['api_keys', listIndex]) : 'api_keys';
+    const query = knex
+      .from(from)
+      .select(columns)
+      .where('tenant_id', tenantId)
+      .whereNull('revoked_at');
+    if (before !== null) {
+      const [createdAt, id] = before;
+      // The first condition is implied by the second; it lets both engines begin inside the index.
+      query
+        .andWhere('created_at', '<=', createdAt)
+        .andWhere((older) =>
+          older
+            .where('created_at', '<', createdAt)
+            .orWhere((same) => same.where('created_at', createdAt).andWhere('id', '<', id)),
+        );
+    }
+    const rows: KeyRow[] = await query
+      .orderBy([
+        { column: 'created_at', order: 'desc' },
+        { column: 'id', order: 'desc' },
+      ])
+      .limit(limit);
+    return rows.map(toKey);
+  }
+
+  /**
+   * Deletes a bounded number of keys that ended before a moment; answers how many. Those without a name stay: a key of the
+   * configuration among them would be let in anew.
+   * @param except hashes of keys that stay as well
+   */
+  async deleteEnded(moment: number, limit: number, except: readonly string[]): Promise<number> {
+    const { knex } = this.db;
+    const ended = (column: 'expires_at' | 'revoked_at', most: number): Promise<string[]> =>
+      knex('api_keys')
+        .where(column, '<', moment)
+        .whereNotNull('name')
+        .whereNotIn('hash', [...except])
+        .limit(most)
+        .pluck('id');
+    const ids = await ended('expires_at', limit);
+    if (ids.length < limit) ids.push(...(await ended('revoked_at', limit - ids.length)));
+    const wanted = [...new Set(ids)];
+    if (wanted.length > 0) await knex('api_keys').whereIn('id', wanted).delete();
+    return ids.length;
   }
 
   /** Stores when keys were used last; never an earlier moment than is there. */

@@ -3,6 +3,7 @@ import {
   id,
   integer,
   nullable,
+  sparse,
   type Table,
   text,
   words,
@@ -48,6 +49,12 @@ export const tenantTableSchema: readonly Table[] = [
     },
     primary: ['id'],
     unique: [['hash']],
-    indexes: [['tenant_id']],
+    indexes: [
+      // The list, and how many have not ended.
+      ['tenant_id', 'revoked_at', 'created_at', 'id'],
+      ['tenant_id', 'revoked_at', 'expires_at'],
+      sparse('expires_at'),
+      sparse('revoked_at'),
+    ],
   },
 ];

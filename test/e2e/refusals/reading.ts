@@ -28,6 +28,7 @@ export function readRefusals(world: RefusalWorld, cursors: Cursors): readonly Re
       parameter(`GET /messages?limit=${limit}`, 'limit'),
       parameter(`GET /contacts?limit=${limit}`, 'limit'),
       parameter(`GET /conversations?limit=${limit}`, 'limit'),
+      parameter(`GET /keys?limit=${limit}`, 'limit'),
     ]),
     parameter('GET /messages?direction=both', 'direction'),
     parameter('GET /messages?page=2', 'page'),
@@ -38,6 +39,7 @@ export function readRefusals(world: RefusalWorld, cursors: Cursors): readonly Re
     parameter('GET /messages?error_code=', 'error_code'),
     ...['', '%20'].map((q) => parameter(`GET /conversations?q=${q}`, 'q')),
     cursor(`GET /conversations?before=${cursors.list}`, 'before'),
+    cursor(`GET /keys?before=${cursors.list}`, 'before'),
     ...['-1', '56', '1.5', 'x'].map((timeout) =>
       parameter(`GET /messages/wait?timeout_s=${timeout}`, 'timeout_s'),
     ),

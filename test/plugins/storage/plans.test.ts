@@ -191,6 +191,23 @@ async function fill(connections: DatabasePools): Promise<string[]> {
         }),
       ),
     );
+    // One tenant makes a key for each run of an agent; nearly all have expired or were deleted.
+    await db.insert(
+      'api_keys',
+      rowsOf(
+        Array.from({ length: logged }, (_, n) => n),
+        (n) => ({
+          id: `key_${n}`,
+          tenant_id: n % 100 === 0 ? 'ten_small' : 'ten_big',
+          hash: `hash ${n}`,
+          hint: '',
+          name: 'Agent',
+          created_at: start + n,
+          expires_at: n % 100 === 1 ? null : start + n,
+          revoked_at: n % 2 === 0 ? start + n : null,
+        }),
+      ),
+    );
     await db.insert('lease_holders', [
       { id: 'living', expires_at: now },
       { id: 'dead', expires_at: 0 },
@@ -415,6 +432,23 @@ function reads(ids: readonly string[]): readonly Read[] {
     'deliveries_webhook_id_state_created_at_id_attempts',
   ]);
   add('recoveries: the newest', 10, ({ recoveries }) => recoveries.newest('wh_big'));
+  for (const place of [null, logged / 2, 50]) {
+    const position = place === null ? null : ([start + place, `key_${place}`] as const);
+    add(
+      `keys from ${place}`,
+      110,
+      ({ apiKeys }) => apiKeys.page('ten_big', { before: position, limit: 101 }),
+      ['api_keys', 'api_keys_tenant_id_revoked_at_created_at_id'],
+    );
+  }
+  // The current ones alone, 50 of them without an end.
+  add('keys: how many', 60, ({ apiKeys }) => apiKeys.countCurrent('ten_big'), [
+    'api_keys',
+    'api_keys_tenant_id_revoked_at_expires_at',
+  ]);
+  add('keys: those that ended long ago', 10, ({ apiKeys }) =>
+    apiKeys.deleteEnded(start, 1_000, []),
+  );
   add('metrics: waiting deliveries', 20, ({ deliveries }) => deliveries.waiting());
   add('metrics: receivers in trouble', 10, ({ receivers }) => receivers.troubled());
   add('usage: accounts', 15, (tables) => tables.accounts.count('ten_big'));
@@ -594,7 +628,7 @@ for (const engine of databases) {
     t.comment(`filled in ${Math.round(performance.now() - begunAt)} ms`);
     if (connections.dialect === 'mysql') {
       await connections.write.raw(
-        'analyze table messages, contacts, threads, accounts, tenants, receivers, webhooks',
+        'analyze table messages, contacts, threads, accounts, tenants, receivers, webhooks, api_keys',
       );
     }
     // One transaction, so that all is asked on the very same connection.

@@ -5,10 +5,14 @@ import { composeAdministration } from '../../../config/compose-administration.ts
 import { loadConfig } from '../../../config/load.ts';
 import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Lane } from '../../../core/contracts/storage.ts';
+import { daysMs } from '../../../core/durations.ts';
 import { createGateway } from '../../../core/kernel.ts';
 import { createLog } from '../../../core/log.ts';
+import type { ApiKey } from '../../../plugins/tenants/contract.ts';
 import firstStart from '../../../plugins/tenants/first-start.ts';
-import { unlimited } from '../../../plugins/tenants/keys.ts';
+import { pruneKeys } from '../../../plugins/tenants/key-lanes.ts';
+import { hashed, newKey, unlimited } from '../../../plugins/tenants/keys.ts';
+import type { HashedKey } from '../../../plugins/tenants/tables/api-keys.ts';
 import { databases } from '../../harness/databases.ts';
 
 type Closing = { teardown(fn: () => Promise<void>): void };
@@ -43,6 +47,15 @@ async function open(
 
 const none = { enable: [], disable: [] };
 const presetOf = (mode: string) => `gw_${mode}_${randomBytes(32).toString('base64url')}`;
+
+const storeKeys: Lane<readonly HashedKey[], void> = {
+  name: 'test.keys',
+  locks: () => [],
+  run: async (unit, inputs) => {
+    for (const keys of inputs) await unit.apiKeys.insertMissing(keys);
+    return inputs.map(() => undefined);
+  },
+};
 
 const storeNumbers: Lane<ReadonlyMap<string, number>, void> = {
   name: 'test.numbers',
@@ -208,6 +221,71 @@ for (const { name, create } of databases) {
       await t.rejects(makeBy(expiring?.id), { code: 'unauthorized' });
       await t.rejects(makeBy('key_none'), { code: 'unauthorized' });
       t.equal((await tenants.listKeys(tenant.id))?.length, 2 + made);
+    });
+
+    t.test('keys that ended', async (t) => {
+      const { tenants, storage } = await here(t);
+      const request = { name: 'E', mode: 'test', plan: 'free', ramp: false } as const;
+      const { tenant, key: first } = await tenants.create(request);
+      const at = Date.now() - daysMs(100);
+      const kept = Date.now() - daysMs(90);
+      const longAgo = { createdAt: at, expiresAt: kept - 1 };
+      const rows: readonly (Partial<HashedKey> & Pick<HashedKey, 'name'>)[] = [
+        { name: 'expired long ago', ...longAgo },
+        { name: 'deleted long ago', createdAt: at + 1, revokedAt: kept - 1 },
+        { name: 'both long ago', ...longAgo, revokedAt: kept - 2 },
+        { name: 'of the configuration', createdAt: at + 2, revokedAt: kept - 1 },
+        { name: null, createdAt: at + 3, revokedAt: kept - 1 },
+        { name: 'expired', createdAt: at + 4, expiresAt: kept + 1 },
+        { name: 'deleted', createdAt: at + 5, revokedAt: kept + 1 },
+        { name: 'lasting', createdAt: at + 6 },
+        { name: 'lasting, too', createdAt: at + 6 },
+      ];
+      const ended = rows.map((row) => ({ ...hashed(newKey('test'), tenant.id, at), ...row }));
+      await storage.submit(storeKeys, ended);
+      const { apiKeys } = storage.read;
+      t.equal(await apiKeys.countCurrent(tenant.id), 3);
+      const shown: (readonly (string | null)[])[] = [];
+      let before: readonly [number, string] | null = null;
+      for (let page = 0; page < 3; page += 1) {
+        const found: readonly ApiKey[] = await apiKeys.page(tenant.id, { before, limit: 2 });
+        shown.push(found.map(({ name }) => name));
+        const last = found.at(-1);
+        before = last === undefined ? before : [last.createdAt, last.id];
+      }
+      t.same(
+        shown.map((page) => page.length),
+        [2, 2, 1],
+      );
+      t.same(
+        shown.flat().sort(),
+        ['expired', 'expired long ago', 'lasting', 'lasting, too', null].sort(),
+        'page by page, without those that were deleted',
+      );
+      t.equal(shown[0]?.[0], null, 'the newest first');
+
+      const configured = ended.filter(({ name }) => name === 'of the configuration');
+      const prune = pruneKeys(configured.map(({ hash }) => hash));
+      const round = { before: kept, limit: 2 };
+      const deleted = [
+        await storage.submit(prune, round),
+        await storage.submit(prune, round),
+        await storage.submit(prune, round),
+      ];
+      t.same(deleted, [2, 1, 0], 'a portion at a time');
+      const left = (await tenants.listKeys(tenant.id)) ?? [];
+      t.same(
+        left.map(({ name, id }) => (id === first.id ? 'first' : name)).sort(),
+        [
+          'deleted',
+          'expired',
+          'first',
+          'lasting',
+          'lasting, too',
+          'of the configuration',
+          null,
+        ].sort(),
+      );
     });
 
     t.test('numbers of inbound messages', async (t) => {
