@@ -197,9 +197,9 @@ async function fill(connections: DatabasePools): Promise<string[]> {
       rowsOf(
         Array.from({ length: logged }, (_, n) => n),
         (n) => ({
-          id: `key_${n}`,
+          id: `key_run_${n}`,
           tenant_id: n % 100 === 0 ? 'ten_small' : 'ten_big',
-          hash: `hash ${n}`,
+          hash: `hash of run ${n}`,
           hint: '',
           name: 'Agent',
           created_at: start + n,
@@ -433,7 +433,7 @@ function reads(ids: readonly string[]): readonly Read[] {
   ]);
   add('recoveries: the newest', 10, ({ recoveries }) => recoveries.newest('wh_big'));
   for (const place of [null, logged / 2, 50]) {
-    const position = place === null ? null : ([start + place, `key_${place}`] as const);
+    const position = place === null ? null : ([start + place, `key_run_${place}`] as const);
     add(
       `keys from ${place}`,
       110,
