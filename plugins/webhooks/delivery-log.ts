@@ -5,8 +5,7 @@ import { type MintAddress, withFreshMedia } from '../../core/media-reference.ts'
 import { type DeliverySearch, searchDeliveries } from './delivery-search.ts';
 import { notifyOwners } from './engine/due-notices.ts';
 import { makeReplayLane } from './replay.ts';
-import type { DeliveryBacklog } from './tables/deliveries.ts';
-import type { DeliveryPosition } from './tables/delivery-log.ts';
+import type { DeliveryBacklog, DeliveryPosition } from './tables/delivery-log.ts';
 import type { Delivery } from './tables/delivery-rows.ts';
 import type { Webhook } from './tables/webhook-rows.ts';
 

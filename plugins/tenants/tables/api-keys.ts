@@ -1,6 +1,6 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
-import { type Scope, scopes } from '../../../core/scopes.ts';
 import type { ApiKey, Tenant, TenantRow } from '../contract.ts';
+import { columns, type KeyRow, type RightColumns, rights, rightsOf, toKey } from './key-rows.ts';
 import { toTenant } from './tenants.ts';
 
 /** A key as it is stored. */
@@ -21,29 +21,6 @@ export interface KeyFilter {
   readonly before: readonly [createdAt: number, id: string] | null;
   readonly limit: number;
 }
-
-interface KeyRow {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly hint: string;
-  readonly name: string | null;
-  readonly scopes: string | null;
-  readonly account_ids: string | null;
-  readonly confirm_sends: number;
-  readonly created_at: number;
-  readonly expires_at: number | null;
-  readonly last_used_at: number | null;
-  readonly revoked_at: number | null;
-}
-
-type RightColumns = Pick<KeyRow, (typeof rights)[number]>;
-
-const rights = ['scopes', 'account_ids', 'confirm_sends'] as const;
-const columns = [
-  ...(['id', 'tenant_id', 'hint', 'name'] as const),
-  ...rights,
-  ...(['created_at', 'expires_at', 'last_used_at', 'revoked_at'] as const),
-];
 
 /** Index in whose order the keys of a tenant are listed. */
 const listIndex = 'api_keys_tenant_id_revoked_at_created_at_id';
@@ -227,38 +204,4 @@ export class ApiKeyTable {
   async revoke(id: string, at: number): Promise<void> {
     await this.db.knex('api_keys').where({ id }).whereNull('revoked_at').update({ revoked_at: at });
   }
-}
-
-function toKey(row: KeyRow): ApiKey {
-  return {
-    id: row.id,
-    tenantId: row.tenant_id,
-    hint: row.hint,
-    name: row.name,
-    ...rightsOf(row),
-    createdAt: Number(row.created_at),
-    expiresAt: momentOf(row.expires_at),
-    lastUsedAt: momentOf(row.last_used_at),
-    revokedAt: momentOf(row.revoked_at),
-  };
-}
-
-function rightsOf(row: RightColumns): Pick<ApiKey, 'scopes' | 'accountIds' | 'confirmSends'> {
-  const { account_ids: ids, confirm_sends: confirms } = row;
-  return {
-    scopes: scopesOf(row),
-    accountIds: ids === null ? null : ids.split(','),
-    confirmSends: confirms === 1,
-  };
-}
-
-/** What is stored and no scope any more allows nothing. */
-function scopesOf({ scopes: stored }: Pick<KeyRow, 'scopes'>): readonly Scope[] | null {
-  if (stored === null) return null;
-  const names = stored.split(',');
-  return scopes.filter((scope) => names.includes(scope));
-}
-
-function momentOf(stored: number | null): number | null {
-  return stored === null ? null : Number(stored);
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { Nullable, NullableTimestamp, OneOf, Timestamp } from '../../../core/schemas.ts';
-import { backlogMost } from '../tables/deliveries.ts';
+import { backlogMost } from '../tables/delivery-log.ts';
 import { EventTypeName } from './schemas.ts';
 
 const FailureKindName = OneOf(['timeout', 'connection', 'tls', 'blocked', 'status'], {

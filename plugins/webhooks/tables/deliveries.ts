@@ -1,10 +1,11 @@
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
 import {
+  type DeliveryBacklog,
   type DeliveryFilter,
+  deliveryBacklog,
   deliveryEvents,
   deliveryPage,
   type ListedDelivery,
-  stateLogIndex,
 } from './delivery-log.ts';
 import {
   type AttemptedColumns,
@@ -18,15 +19,6 @@ import {
   deliveryRow,
 } from './delivery-rows.ts';
 import { type DueRequest, dueDeliveries } from './due-deliveries.ts';
-
-/** Up to which the deliveries of a backlog are counted. */
-export const backlogMost = 10_000;
-
-/** Deliveries of a subscription that wait for their first attempt. */
-export interface DeliveryBacklog {
-  readonly deliveries: number;
-  readonly oldest: number | null;
-}
 
 /** Deliveries that wait, of all receivers. */
 export interface WaitingDeliveries {
@@ -228,25 +220,9 @@ export class DeliveryTable {
       .delete();
   }
 
-  /**
-   * How many deliveries of a subscription wait for their first attempt, counted up to `backlogMost`, and when the oldest
-   * was made.
-   */
+  /** What waits for its first attempt to a subscription. */
   async backlog(webhookId: string): Promise<DeliveryBacklog> {
-    // SQLite would take the index of the attempts, and walk what waits for all subscriptions.
-    const hint =
-      this.db.dialect === 'mysql'
-        ? `force index (${stateLogIndex})`
-        : `indexed by ${stateLogIndex}`;
-    const [row] = await this.db.rows<DeliveryBacklog>(
-      `select count(*) as deliveries, min(created_at) as oldest from (
-         select created_at from deliveries ${hint}
-         where webhook_id = ? and state = 'waiting' and attempts = 0
-         order by created_at limit ${backlogMost}
-       ) as backlog`,
-      [webhookId],
-    );
-    return row ?? { deliveries: 0, oldest: null };
+    return deliveryBacklog(this.db, webhookId);
   }
 
   /** How many deliveries wait, and when the oldest that waits for its first attempt was made. */

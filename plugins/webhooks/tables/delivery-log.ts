@@ -21,9 +21,18 @@ export interface DeliveryFilter {
 /** A delivery of which only the event is read. */
 export type ListedDelivery = Pick<Delivery, 'id' | 'createdAt' | 'eventType'>;
 
+/** Up to which the deliveries of a backlog are counted. */
+export const backlogMost = 10_000;
+
+/** Deliveries of a subscription that wait for their first attempt. */
+export interface DeliveryBacklog {
+  readonly deliveries: number;
+  readonly oldest: number | null;
+}
+
 /** Indexes in whose order a log is listed: of a subscription, and of one state in it. */
 const logIndex = 'deliveries_webhook_id_created_at_id';
-export const stateLogIndex = 'deliveries_webhook_id_state_created_at_id_attempts';
+const stateLogIndex = 'deliveries_webhook_id_state_created_at_id_attempts';
 
 /** A page of a subscription's log, newest first. */
 export async function deliveryPage(
@@ -48,6 +57,25 @@ export async function deliveryEvents(
     createdAt: row.created_at,
     eventType: row.event_type,
   }));
+}
+
+/**
+ * How many deliveries of a subscription wait for their first attempt, counted up to `backlogMost`, and when the oldest
+ * was made.
+ */
+export async function deliveryBacklog(db: Sql, webhookId: string): Promise<DeliveryBacklog> {
+  // SQLite would take the index of the attempts, and walk what waits for all subscriptions.
+  const hint = db.dialect === 'mysql' ? 'force index' : 'indexed by';
+  const index = db.dialect === 'mysql' ? `(${stateLogIndex})` : stateLogIndex;
+  const [row] = await db.rows<DeliveryBacklog>(
+    `select count(*) as deliveries, min(created_at) as oldest from (
+       select created_at from deliveries ${hint} ${index}
+       where webhook_id = ? and state = 'waiting' and attempts = 0
+       order by created_at limit ${backlogMost}
+     ) as backlog`,
+    [webhookId],
+  );
+  return row ?? { deliveries: 0, oldest: null };
 }
 
 function pageQuery(
