@@ -36,10 +36,12 @@ export interface DueRequest {
 const receiversAtOnce = 100;
 
 /**
- * Whether the event is about a message whose contact is forgotten. Erasures are rare and in one short table: without one
- * no message is read.
+ * Whether the event is about a message whose contact is forgotten. Erasures of contacts are rare and in one short table:
+ * without one no message is read, and neither for those of openers and tenants.
  */
-const isForgotten = `case when exists (select 1 from erasures) then exists (
+const isForgotten = `case when exists (
+  select 1 from erasures where (id >= 'con' and id < 'coo') or (id >= 'fgt' and id < 'fgu')
+) then exists (
   select 1 from messages m join contacts c on c.id = m.contact_id
   where m.id = due.subject and c.private = 1
 ) else 0 end`;
