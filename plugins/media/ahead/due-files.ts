@@ -44,8 +44,9 @@ export class DueFiles {
     this.#count(server, -1);
     if (this.#queues.has(server)) this.#turns.add(server);
     for (const next of this.#turns) {
-      if (!this.hasRoom(next)) break;
-      this.#beginOne(next);
+      if (this.#total >= servers * this.#ofServer) break;
+      if (this.#hasShare(next)) this.#beginOne(next);
+      else this.#turns.delete(next);
     }
   }
 
