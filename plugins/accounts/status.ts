@@ -77,6 +77,12 @@ export function accountTransition(state: AccountState, trigger: AccountTrigger):
   }
 }
 
+/** The account without a hold of the gateway's that is over, which may still be kept beside a longer restriction. Pure. */
+export function withoutPastHold<State extends AccountState>(state: State, now: number): State {
+  const isPast = state.heldUntil !== null && state.heldUntil <= now;
+  return isPast ? { ...state, heldUntil: null } : state;
+}
+
 type LiveTrigger = Exclude<AccountTrigger, { type: 'connect' | 'remove' }>;
 
 function transitionLive(state: AccountState, trigger: LiveTrigger): Transition | null {

@@ -1,7 +1,7 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 import { ownsNumber } from '../account-state.ts';
-import { type AccountTrigger, accountTransition } from '../status.ts';
+import { type AccountTrigger, accountTransition, withoutPastHold } from '../status.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import { claimKey, TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
@@ -36,7 +36,7 @@ export function transitionLane(parts: TransitionParts): Lane<TransitionInput, Tr
         if (row === undefined || row.removedAt !== null || !held.has(row.id)) {
           return { kind: 'fenced', removed: row?.removedAt != null };
         }
-        let decided = accountTransition(row, trigger);
+        let decided = accountTransition(withoutPastHold(row, unit.now), trigger);
         if (decided === null) return { kind: 'refused', row };
         const links = !ownsNumber(row) && ownsNumber(decided.state);
         const taken = links && !won.has(row.id);

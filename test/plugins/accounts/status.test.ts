@@ -9,7 +9,11 @@ import {
   unconnected,
 } from '../../../plugins/accounts/account-state.ts';
 import type { AccountReason, AccountState } from '../../../plugins/accounts/contract.ts';
-import { type AccountTrigger, accountTransition } from '../../../plugins/accounts/status.ts';
+import {
+  type AccountTrigger,
+  accountTransition,
+  withoutPastHold,
+} from '../../../plugins/accounts/status.ts';
 
 const linked = { ...unconnected, linked: true, announced: true, everConnected: true };
 const blocked = 'blocked_by_msgapp' satisfies AccountReason;
@@ -268,6 +272,15 @@ t.test('a restriction of the network does not shorten the hold of the gateway', 
     t.equal(after(longer, triggers.connect).heldUntil, null, 'a new link has no hold');
     t.equal(after(longer, triggers.loggedOut).heldUntil, null);
   }
+});
+
+t.test('a hold that is over hides no restriction of the network', async (t) => {
+  const { held, heldAndBlocked } = states;
+  const { heldUntil } = heldAndBlocked;
+  t.equal(withoutPastHold(held, heldUntil - 1), held, 'not yet');
+  const over = withoutPastHold(heldAndBlocked, heldUntil);
+  t.equal(cell(over, triggers.unrestricted), 'connected +account.connected');
+  t.equal(cell(over, triggers.openersBlocked), 'connected [new_contacts] +account.connected');
 });
 
 t.test('every refusal of a login is known as one', async (t) => {
