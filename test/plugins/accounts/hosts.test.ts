@@ -405,6 +405,8 @@ for (const engine of databases) {
 
 t.test('a clock of the database that is set ahead takes no session from anybody', async (t) => {
   const world = await makeWorld(t, engines.sqlite);
+  // A renewal that is late on a busy machine is still in time.
+  const leaseMs = 4_000;
   const now = Date.now;
   t.teardown(() => {
     Date.now = now;
@@ -418,7 +420,7 @@ t.test('a clock of the database that is set ahead takes no session from anybody'
   Date.now = () => now() + 3_600_000;
   const claim = { owner: 'another', leaseMs, limit: 10 };
   t.same(await world.storage.submit(claimSessionsLane, claim), [], 'at once');
-  await sleep(2 * leaseMs);
+  await sleep(leaseMs);
   t.same(await world.lease(id), before, 'nor later');
   t.same(other.driver.sessions, []);
   t.equal(process.driver.live.length, 1);
@@ -431,11 +433,12 @@ for (const engine of databases) {
     const id = await world.connected(first, '+15555000010');
     await first.stop();
     await world.act((unit) => unit.leases.take([id], 'dead', unit.now + 3_600_000));
-    const process = await world.start({ leaseMs }, (await World.open(t, world.url)).storage);
+    const { storage } = await World.open(t, world.url);
     const begunAt = performance.now();
+    const process = await world.start({ leaseMs }, storage);
     await until('its session', async () => process.driver.live.length === 1 || undefined);
     const ms = performance.now() - begunAt;
-    t.ok(ms > leaseMs - 500 && ms < leaseMs + 1_700, `after the lease: ${Math.round(ms)} ms`);
+    t.ok(ms >= leaseMs, `after the lease: ${Math.round(ms)} ms`);
   });
 }
 

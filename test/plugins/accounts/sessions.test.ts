@@ -155,7 +155,7 @@ for (const { name, create } of databases) {
     });
 
     t.test('a loss after the last code of a pairing begins no new one', async (t) => {
-      const { world, process, caller } = await begin(t, { pairingTimeoutMs: 2_500 });
+      const { world, process, caller } = await begin(t, { pairingTimeoutMs: 10_000 });
       const phone = newNumber();
       const { view } = await connect(process, caller, phone);
       const { last } = process.driver;

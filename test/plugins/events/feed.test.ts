@@ -294,7 +294,7 @@ for (const engine of databases) {
 
     t.test('five slots, too, while they look past others', async (t) => {
       const tenantId = await open();
-      await raise(stage, tenantId, names(2_100));
+      await raise(stage, tenantId, names(6_100));
       await raise(stage, tenantId, ['last'], { type: 'message.failed' });
       await follow(tenantId, begin, polls, 1_000);
       const types = new Set<EventType>(['message.failed']);

@@ -319,7 +319,7 @@ for (const engine of databases) {
         session.handed.length > 1
           ? Promise.resolve(session.take(one))
           : new Promise((_, reject) => {
-              const wait = { certain: true, retryAfterMs: 5_000 };
+              const wait = { certain: true, retryAfterMs: 60_000 };
               refuse = () => reject(new DriverError('wait', 'later', wait));
             });
       await account.send('a1');
@@ -361,6 +361,10 @@ for (const engine of databases) {
       stage.part.ready(session);
       await new Promise((resolve) => setTimeout(resolve, 100));
       t.equal(session.handed.length, 1, 'nothing goes out in the middle of the wait');
+      session.restriction = 'all';
+      stage.part.ready(session);
+      session.restriction = null;
+      stage.part.ready(session);
       await account.reach('sent', 'a1', 'b1', 'c1');
 
       await storing(() => Object.assign(session, { restriction: 'all' }), 'b2', 'd1');
@@ -538,7 +542,7 @@ for (const engine of databases) {
         const released = new Promise<void>((resolve) => {
           release = resolve;
         });
-        const wait = { certain: true, retryAfterMs: 3_000, concerns: 'contact' } as const;
+        const wait = { certain: true, retryAfterMs: 10_000, concerns: 'contact' } as const;
         session.answer = async (one) => {
           if (session.handed.length === 2 && p1 === 'waits') {
             throw new DriverError('wait', 'later', wait);

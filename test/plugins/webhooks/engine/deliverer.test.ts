@@ -103,7 +103,8 @@ t.test('receivers of one tenant take at most half of all requests beside another
     await addWebhook(one, tenantId),
   ];
   const beside = await addWebhook(one, other);
-  const all = [...many, beside];
+  const quick = await addWebhook(one, other);
+  const all = [...many, beside, quick];
   await raise(one, tenantId, [{ subject: 'first' }]);
   await raise(one, other, [{ subject: 'first' }]);
   // Whoever has answered may have ten open at once.
@@ -123,15 +124,14 @@ t.test('receivers of one tenant take at most half of all requests beside another
   await until('half to be taken', () => hanging() >= 11);
   await pause(300);
   t.equal(hanging(), 11, 'no more than half, beside the one of the other tenant');
-  internet.on(beside.url, () => 204);
   await raise(one, other, [{ subject: 'goes' }]);
-  await until('the other tenant', () => internet.at(beside.url).length === 3);
+  await until('the other tenant', () => internet.at(quick.url).length === 3);
 });
 
 t.test('a subscription made again gets no retries of the one that was ended', async (t) => {
   const internet = new Internet();
   const one = await openEngine(t, (await engines.sqlite.create(t)).url, internet, {
-    settings: { eventRetryDelaysMs: [500, 500] },
+    settings: { eventRetryDelaysMs: [3_000, 3_000] },
   });
   const tenantId = await addTenant(one);
   const grant = { keyId: 'key_1', expiresAt: Date.now() + 3_600_000 };
