@@ -100,6 +100,27 @@ export function placeholders(count: number): string {
 }
 
 /**
+ * Confines a list that is read newest first to what comes after a position. Both engines begin inside the index: the first
+ * condition, which the second implies, lets them.
+ * @param table the alias of the table with a dot, where the query has several
+ */
+export function olderThan(
+  query: Knex.QueryBuilder,
+  { createdAt, id }: { readonly createdAt: number; readonly id: string },
+  table = '',
+): void {
+  query
+    .where(`${table}created_at`, '<=', createdAt)
+    .where((either) =>
+      either
+        .where(`${table}created_at`, '<', createdAt)
+        .orWhere((same) =>
+          same.where(`${table}created_at`, createdAt).where(`${table}id`, '<', id),
+        ),
+    );
+}
+
+/**
  * MariaDB's and MySQL's clock in SQL: milliseconds since the epoch when the row is read, not when the statement began.
  * The session is at UTC.
  */

@@ -15,6 +15,12 @@ export type Lock =
   | `job:${string}`
   | `x_${string}:${string}`;
 
+/**
+ * Longer than any transaction is open, milliseconds: lock waits and idle transactions end sooner. A row may become visible
+ * so long after its time.
+ */
+export const longestTransactionMs = 10_000;
+
 /** Name of a kind of commits, see `CommitTopic`. */
 export type CommitTopicName = 'events' | 'deliveries' | 'raised' | 'merged';
 

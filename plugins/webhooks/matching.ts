@@ -1,4 +1,5 @@
 import { type EventType, isOperatorEvent } from '../../core/contracts/events.ts';
+import { longestTransactionMs } from '../../core/contracts/storage.ts';
 import type { OperatorPayload } from '../../core/event-payloads.ts';
 import type { Plans, Tenant } from '../tenants/contract.ts';
 import type { Delivery } from './tables/delivery-rows.ts';
@@ -25,10 +26,10 @@ export function hasWebhooks(
   return !tenant.disabled.includes('webhooks') && plans.plan(tenant.plan).webhooks;
 }
 
-/** Bound of a transaction's length, milliseconds. A subscription dated further ahead was made before a clock was set back. */
-const longestTransactionMs = 10_000;
-
-/** Whether something of this moment came since the subscription was made. Pure. */
+/**
+ * Whether something of this moment came since the subscription was made. One dated further ahead than a transaction lasts
+ * was made before a clock was set back. Pure.
+ */
 function isSince({ createdAt }: Pick<Webhook, 'createdAt'>, at: number, now: number): boolean {
   return createdAt <= at || createdAt > now + longestTransactionMs;
 }

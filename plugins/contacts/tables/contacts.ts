@@ -1,4 +1,4 @@
-import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import { olderThan, placeholders, type Sql } from '../../../core/contracts/sql.ts';
 import type { Contact, ContactKey, MessageRecipient } from '../contract.ts';
 import {
   type ContactColumns,
@@ -197,16 +197,7 @@ export class ContactTable {
       .limit(filter.limit);
     if (filter.channel !== null) query.where('channel', filter.channel);
     if (filter.phone !== null) query.where('phone', filter.phone);
-    if (filter.before !== null) {
-      const { createdAt, id } = filter.before;
-      query
-        .where('created_at', '<=', createdAt)
-        .where((either) =>
-          either
-            .where('created_at', '<', createdAt)
-            .orWhere((same) => same.where('created_at', createdAt).where('id', '<', id)),
-        );
-    }
+    if (filter.before !== null) olderThan(query, filter.before);
     const rows: readonly ContactColumns[] = await query;
     return rows.map(contactFromColumns);
   }

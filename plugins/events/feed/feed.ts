@@ -1,18 +1,12 @@
 import type { Clock } from '../../../core/contracts/clock.ts';
 import type { EventType } from '../../../core/contracts/events.ts';
-import type { Storage } from '../../../core/contracts/storage.ts';
+import { longestTransactionMs, type Storage } from '../../../core/contracts/storage.ts';
 import { isWanted, type WantedAccounts } from '../../../core/scopes.ts';
 import type { FeedEvent } from '../tables/feed.ts';
 import { numberLane } from './number-lane.ts';
 
 /** Events that a read with a filter goes through at most; without one it reads no more than it answers. */
 const scannedAtOnce = 500;
-
-/**
- * Longer than any transaction is open: lock waits and idle transactions end sooner. An event may become visible so long
- * after its time.
- */
-export const longestTransactionMs = 10_000;
 
 /** Where a reader is. */
 export interface FeedPosition {

@@ -1,10 +1,10 @@
 import type { EventHandler, EventView } from '../../../core/contracts/event-subscriptions.ts';
 import { type EventType, eventTypes } from '../../../core/contracts/events.ts';
-import type { Storage } from '../../../core/contracts/storage.ts';
+import { longestTransactionMs, type Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { type MintAddress, withFreshMedia } from '../../../core/media-reference.ts';
 import { timestamp } from '../../../core/schemas.ts';
-import { type Feed, longestTransactionMs, type ReadEvent } from '../feed/feed.ts';
+import type { Feed, ReadEvent } from '../feed/feed.ts';
 import { moveCursorLane } from './lanes.ts';
 import { TenantTurns } from './tenant-turns.ts';
 

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { olderThan, type Sql } from '../../../core/contracts/sql.ts';
 import {
   type Direction,
   type JoinedColumns,
@@ -128,17 +128,7 @@ function inList<Query extends Knex.QueryBuilder>(
   if (until !== null) query.where('m.created_at', '<', until);
   if (direction !== null) query.where('m.direction', direction);
   if (accountId !== null) query.where('m.account_id', accountId);
-  if (before !== null) {
-    const { createdAt, id } = before;
-    // The first condition says nothing new; it lets both engines begin inside the index.
-    query
-      .where('m.created_at', '<=', createdAt)
-      .where((either) =>
-        either
-          .where('m.created_at', '<', createdAt)
-          .orWhere((same) => same.where('m.created_at', createdAt).where('m.id', '<', id)),
-      );
-  }
+  if (before !== null) olderThan(query, before, 'm.');
   return newestFirst(query, limit);
 }
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { olderThan, type Sql } from '../../../core/contracts/sql.ts';
 import type { ApiKey, Tenant, TenantRow } from '../contract.ts';
 import { columns, type KeyRow, type RightColumns, rights, rightsOf, toKey } from './key-rows.ts';
 import { toTenant } from './tenants.ts';
@@ -143,14 +143,7 @@ export class ApiKeyTable {
       .whereNull('revoked_at');
     if (before !== null) {
       const [createdAt, id] = before;
-      // The first condition is implied by the second; it lets both engines begin inside the index.
-      query
-        .andWhere('created_at', '<=', createdAt)
-        .andWhere((older) =>
-          older
-            .where('created_at', '<', createdAt)
-            .orWhere((same) => same.where('created_at', createdAt).andWhere('id', '<', id)),
-        );
+      olderThan(query, { createdAt, id });
     }
     const rows: KeyRow[] = await query
       .orderBy([

@@ -36,8 +36,9 @@ interface VerdictBasis {
 
 /**
  * Lane that ends waiting deliveries which do not go out. Switched off, paused or not allowed, they are suppressed;
- * without their event they have failed. Deliveries of a deleted subscription, made again or not, or about a private contact are
- * deleted, those of a subscription with a new URL are assigned to its receiver. The verdict is taken anew: what may go out again stays.
+ * without their event they have failed. Deliveries of a deleted subscription, also where one with the same id was made
+ * since, or about a private contact are deleted; those of a subscription with a new URL are assigned to its receiver. The
+ * verdict is taken anew: what may go out again stays.
  * @param due called after the commit with the receivers that deliveries were assigned to
  */
 export function makeEndLane(plans: Plans, due: Due): Lane<EndInput, Ended> {

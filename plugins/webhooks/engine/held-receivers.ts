@@ -1,6 +1,6 @@
 import { Loop } from '../../../core/loop.ts';
 import type { LeaseKeeping, LeaseToken } from '../../cluster/contract.ts';
-import { Counts } from './counts.ts';
+import { Counts } from '../counts.ts';
 import type { DatabaseClock } from './database-clock.ts';
 import { claimReceiversLane, releaseReceiversLane } from './lease-lanes.ts';
 import type { EngineParts } from './parts.ts';

@@ -1,4 +1,4 @@
-import { Counts } from './counts.ts';
+import { Counts } from '../counts.ts';
 import type { DatabaseClock } from './database-clock.ts';
 import type { ReadyAttempt } from './due-batches.ts';
 import type { HeldReceivers } from './held-receivers.ts';

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../../core/contracts/caller.ts';
 import type { EgressAnswer, EgressFailureKind, EgressOutcome } from '../../egress/contract.ts';
 import type { CallbackFault, SubscriptionRefusal } from '../contract.ts';
+import { Counts } from '../counts.ts';
 import type { Callback, ControlMessages } from './control-messages.ts';
 
 /** Callbacks that are remembered, and for how long. */
@@ -24,7 +25,7 @@ export class Challenges {
   readonly #messages: ControlMessages;
   readonly #passed = new LRUCache<string, true>(remembered);
   /** By tenant and host. */
-  readonly #open = new Map<string, number>();
+  readonly #open = new Counts();
 
   constructor(messages: ControlMessages) {
     this.#messages = messages;
@@ -38,9 +39,10 @@ export class Challenges {
     const place = `${keyId} ${callback.url}`;
     if (this.#passed.has(place)) return null;
     const key = `${tenantId} ${new URL(callback.url).host}`;
-    const open = this.#open.get(key) ?? 0;
-    if (open >= openPerHost) return { kind: 'limit', limit: 'challenges', max: openPerHost };
-    this.#open.set(key, open + 1);
+    if (this.#open.of(key) >= openPerHost) {
+      return { kind: 'limit', limit: 'challenges', max: openPerHost };
+    }
+    this.#open.add(key, 1);
     try {
       const challenge = randomBytes(24).toString('base64url');
       const outcome = await this.#messages.post(callback, { type: 'verification', challenge });
@@ -48,9 +50,7 @@ export class Challenges {
       if (refusal === null) this.#passed.set(place, true);
       return refusal;
     } finally {
-      const left = (this.#open.get(key) ?? 1) - 1;
-      if (left === 0) this.#open.delete(key);
-      else this.#open.set(key, left);
+      this.#open.add(key, -1);
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { olderThan, type Sql } from '../../../core/contracts/sql.ts';
 import {
   type Delivery,
   type DeliveryColumns,
@@ -91,22 +91,14 @@ function pageQuery(
     )
     .where('webhook_id', webhookId);
   if (filter.state !== null) query.andWhere('state', filter.state);
-  if (filter.before !== null) olderThan(query, filter.before);
+  if (filter.before !== null) {
+    const [createdAt, id] = filter.before;
+    olderThan(query, { createdAt, id });
+  }
   return query
     .orderBy([
       { column: 'created_at', order: 'desc' },
       { column: 'id', order: 'desc' },
     ])
     .limit(filter.limit);
-}
-
-function olderThan(query: Knex.QueryBuilder, [createdAt, id]: DeliveryPosition): void {
-  // The first condition is implied by the second; it lets both engines begin inside the index.
-  query
-    .andWhere('created_at', '<=', createdAt)
-    .andWhere((older) =>
-      older
-        .where('created_at', '<', createdAt)
-        .orWhere((same) => same.where('created_at', createdAt).andWhere('id', '<', id)),
-    );
 }
