@@ -14,7 +14,7 @@ export const sendTarget = {
       minLength: 1,
       maxLength: 64,
       description:
-        'The account to send from. May be omitted when exactly one account is connected, or none is and exactly one reconnects.',
+        'The account to send from. Optional while only one is connected or reconnecting.',
     }),
   ),
   to: Closed(

@@ -819,7 +819,7 @@ export interface paths {
         };
         /**
          * List the deliveries of a webhook
-         * @description What was delivered to the webhook, or was not, newest first and for 7 days (unless configured otherwise): each delivery with its attempts and the payload. Follow `next_cursor` with `before` for older ones; a cursor stays valid while deliveries are added. With `event` a page looks at 5,000 deliveries at most: it may be short, or empty, while `next_cursor` is not null. `backlog` says whether the receiver falls behind.
+         * @description What was delivered to the webhook, or was not, newest first and for 7 days (unless configured otherwise): each delivery with its attempts and the payload. Follow `next_cursor` with `before` for older ones; a cursor stays valid while deliveries are added. With `event` a page reads 5,000 deliveries at most: it may be short, or empty, while `next_cursor` is not null. `backlog` says whether the receiver falls behind.
          */
         get: operations["list_webhook_deliveries"];
         put?: never;
@@ -3250,7 +3250,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The account to send from. May be omitted when exactly one account is connected, or none is and exactly one reconnects. */
+                    /** @description The account to send from. Optional while only one is connected or reconnecting. */
                     account_id?: string;
                     /** @description The recipient. When several are given they must name the same contact. */
                     to: {
@@ -6134,7 +6134,7 @@ export interface operations {
                     since: string;
                     /**
                      * Format: date-time
-                     * @description Deliveries created before it. Default: now.
+                     * @description Deliveries created before it. Default: all.
                      * @example 2026-01-31T09:30:00.000Z
                      */
                     until?: string;

@@ -1,7 +1,7 @@
 import type { CredentialStore } from '../../core/contracts/driver.ts';
 import { CredentialWrites } from './credential-writes.ts';
 
-/** The name of the credential that says so. */
+/** Name of the credential that a blocked account has. */
 export const blockName = 'block';
 
 /**

@@ -1,8 +1,8 @@
 /**
  * The contract of the processes of a gateway and of leases. A lease is the right of one process to a thing, such as the
- * session of an account. It names its owner, and is valid until that process's row in `lease_holders` is expired, by the
- * process that stops or by others that see it unchanged: renewing this one row renews all leases of a process, whatever
- * locks the others.
+ * session of an account. It names its owner, and is valid until that process's row in `lease_holders` is freed (its expiry
+ * set to 0): by the process itself when it stops, or by others that have seen the row unchanged. Renewing this one row
+ * renews all leases of a process, whatever locks the others.
  */
 import type { Tables } from '../../core/contracts/storage.ts';
 
@@ -93,8 +93,8 @@ export interface LeaseRows {
   /** Whether `claim` would find something. Without a lock. */
   hasFree(owner: string, now: number): Promise<boolean>;
   /**
-   * Takes up to `limit` rows without an owner or with an expired one; skips locked rows. The rows of expired owners stay
-   * locked: none of them renews its leases meanwhile.
+   * Takes up to `limit` rows without an owner, or whose owner's leases were freed; skips locked rows. Rows of freed owners
+   * stay locked: none of them renews its leases meanwhile.
    */
   claim(claim: LeaseClaim): Promise<readonly LeaseToken[]>;
   /**

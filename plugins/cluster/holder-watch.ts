@@ -58,7 +58,7 @@ export class HolderWatch {
   async watch(): Promise<void> {
     const { storage, clock, owner, leaseMs, freed } = this.#parts;
     const asked = clock.monotonic();
-    const holders = await storage.read.leaseHolders.unexpired();
+    const holders = await storage.read.leaseHolders.notFreed();
     const read = clock.monotonic();
     const before = read - this.#readAt > leaseMs / 3 ? new Map<string, Seen>() : this.#seen;
     this.#readAt = read;

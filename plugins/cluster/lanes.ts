@@ -106,8 +106,7 @@ export type Renewal = Readonly<Record<'lost' | 'revoked' | 'unheld', readonly Le
 
 /**
  * Renews all leases of a process by its own row, which no other process locks while it lives, and answers the losses of
- * each kind. A claim of expired leases locks that row first, so the leases read after the renewal cannot be taken until
- * it expires.
+ * each kind. A claim locks that row first, and only once it was freed: the leases read after the renewal stay until then.
  */
 export const renewLane: Lane<RenewInput, readonly Renewal[]> = {
   name: 'leases.renew',

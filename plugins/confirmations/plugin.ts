@@ -18,7 +18,7 @@ export default gatewayPlugin('confirmations', ['storage', 'secrets'], async (app
         storage.submit(useConfirmations, { nonce, answer: answer ?? randomUUID() }),
     };
   });
-  // Twice as long as a question can be answered: the clocks of processes and database may differ.
+  // Twice as long as a question can be answered: the database's clock may be set ahead meanwhile.
   const pruning = startPruning(pruneConfirmations, { storage, keptMs: 2 * answerMs, log });
   app.addHook('onClose', () => pruning.stop());
 });

@@ -32,8 +32,8 @@ export interface LoginTurn {
 
 /**
  * Paces the log-ins of this process, so that hundreds of accounts at once leave time for other work: at most
- * `perSecond` a second, twice as many under way, and one at a time while the event loop is late. Those that users wait for
- * begin beside them.
+ * `perSecond` a second, twice as many under way; while the event loop is late a paced one begins only when none is under
+ * way, users' included. Those that users wait for begin at once.
  */
 export class LoginGate {
   readonly #options: GateOptions;

@@ -47,7 +47,7 @@ export class LeaseHolderTable {
   }
 
   /** The processes whose leases are not free, those that have run out by the database's clock among them. */
-  async unexpired(): Promise<readonly LeaseHolder[]> {
+  async notFreed(): Promise<readonly LeaseHolder[]> {
     const rows: { id: string; expires_at: number | string }[] = await this.db
       .knex('lease_holders')
       .whereNot('expires_at', expired);
@@ -67,7 +67,7 @@ export class LeaseHolderTable {
   }
 
   /**
-   * Locks the expired processes until the transaction ends, so that none renews its leases meanwhile; skips locked ones.
+   * Locks processes whose leases are free until the transaction ends, so that none renews its leases meanwhile; skips locked ones.
    * @param ids only among these; among all when absent
    */
   async lockDead(ids?: readonly string[]): Promise<readonly string[]> {

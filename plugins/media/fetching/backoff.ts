@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 /** Pauses before the second and the third try, milliseconds. */
 export const pausesMs: readonly number[] = [1_000, 5_000];
 
-/** Sends in the cache, more than fail within all tries of one, and the age of a failure that no longer counts. */
+/** Sends in the cache (more than fail during the tries of one), and the age of a failure that no longer counts. */
 const cacheSize = 10_000;
 const maxAgeMs = 600_000;
 

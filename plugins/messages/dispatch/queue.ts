@@ -13,7 +13,7 @@ const pageSize = 200;
 /** Positions known at once; those behind them are read once nothing else can be sent. */
 const usualCapacity = 10_000;
 
-/** How many times as many are known, at most, while none of them is a text that could be sent: one behind them could. */
+/** Factor of the capacity while only media waits: a text behind it may be ready. */
 const waitingFactor = 10;
 
 /** What a queue works with. */

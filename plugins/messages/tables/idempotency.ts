@@ -74,7 +74,8 @@ export class IdempotencyTable {
     const keys = old.map((row) => ({ tenantId: row.tenant_id, keyHash: row.key_hash }));
     return this.#having(keys).where('created_at', '<', moment).delete();
   }
-  /** The rows of these keys, by whole ones: SQLite would try every hash with every tenant. */
+
+  /** Rows of these keys, each compared as a pair: SQLite would try every hash with every tenant. */
   #having(keys: readonly IdempotencyKey[]) {
     const { knex, dialect } = this.db;
     const list = keys.map(() => '(?, ?)').join(', ');

@@ -25,7 +25,7 @@ export function listDeliveries(parts: WebhookOperationsParts): AnyOperation {
     description:
       'What was delivered to the webhook, or was not, newest first and for 7 days (unless configured otherwise): each ' +
       'delivery with its attempts and the payload. Follow `next_cursor` with `before` for older ones; a cursor stays ' +
-      'valid while deliveries are added. With `event` a page looks at 5,000 deliveries at most: it may be short, or ' +
+      'valid while deliveries are added. With `event` a page reads 5,000 deliveries at most: it may be short, or ' +
       'empty, while `next_cursor` is not null. `backlog` says whether the receiver falls behind.',
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: WebhookParams,

@@ -74,7 +74,7 @@ export function recoverWebhook({ subscriptions, recover }: WebhookOperationsPart
     body: Closed({
       since: Type.String({ ...Moment, description: 'Deliveries created at this moment or later.' }),
       until: Type.Optional(
-        Type.String({ ...Moment, description: 'Deliveries created before it. Default: now.' }),
+        Type.String({ ...Moment, description: 'Deliveries created before it. Default: all.' }),
       ),
       status: Taken,
     }),

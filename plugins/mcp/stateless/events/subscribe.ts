@@ -104,6 +104,6 @@ function tooMany({ limit, max }: LimitRefusal): string {
     case 'tenant_subscriptions':
       return `All keys together have ${max} subscriptions, the most they may have; end one that is not needed.`;
     case 'challenges':
-      return `${max} challenges of this host are open; try again.`;
+      return `Your keys have ${max} challenges open at this host; try again.`;
   }
 }
