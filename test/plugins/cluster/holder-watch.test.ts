@@ -8,7 +8,7 @@ import { log } from '../../fixtures/process.ts';
 function watched() {
   const state = { at: 0, expiresAt: 1_009_000, isAway: false };
   const found: (readonly SilentHolder[])[] = [];
-  const unexpired = async (): Promise<readonly LeaseHolder[]> => {
+  const notFreed = async (): Promise<readonly LeaseHolder[]> => {
     if (state.isAway) throw new Error('the database is away');
     return [
       { id: 'other', expiresAt: state.expiresAt },
@@ -18,7 +18,7 @@ function watched() {
   // As much of the parts as is called.
   const parts = {
     storage: {
-      read: { leaseHolders: { unexpired } },
+      read: { leaseHolders: { notFreed } },
       submit: async (_: unknown, silent: readonly SilentHolder[]) => void found.push(silent),
     },
     ...{ clock: { monotonic: () => state.at }, log, owner: 'own', leaseMs: 9_000 },
