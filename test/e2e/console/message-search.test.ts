@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { signIn, skipWithoutBrowser, startBrowser, violations } from '../../harness/browser.ts';
 import { type RunningGateway, runGateway } from '../../harness/gateway.ts';
-import { bodyOf, pair, phoneNumber, receive } from '../../harness/story.ts';
+import { bodyOf, pair, phoneNumber, receive, until } from '../../harness/story.ts';
 
 const [shop, support] = [phoneNumber(1), phoneNumber(2)];
 const [ada, other, grace] = [phoneNumber(101), phoneNumber(102), phoneNumber(103)];
@@ -87,11 +87,15 @@ async function opens(t: Test, { gateway, page }: Stage): Promise<void> {
       const { top, bottom } = document.activeElement.getBoundingClientRect();
       return document.activeElement.matches('[aria-current]') && top >= log.top && bottom <= log.bottom;
     })()`);
-  t.ok(await isSeen(), 'the message is on the screen and has the focus');
+  const untilSeen = () =>
+    until('the message to be seen', async () => (await isSeen()) || undefined);
+  t.ok(await untilSeen(), 'the message is on the screen and has the focus');
   t.same(await violations(page), [], 'the conversation');
   const { api } = gateway;
   await api.post(`/sandbox/phones/${shop}/inbound`, { from: { phone: ada }, text: 'the newest' });
   await page.getByRole('log').getByText('the newest').waitFor();
+  // The page scrolls after it has painted.
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))');
   t.ok(await isSeen(), 'it stays there when the contact writes');
   await page.getByLabel('Message to Ada One').fill('a draft');
   await page.locator('.talks a[aria-current]').click();
@@ -112,7 +116,7 @@ async function opens(t: Test, { gateway, page }: Stage): Promise<void> {
   await page.unrouteAll({ behavior: 'wait' });
   await page.getByRole('button', { name: 'Earlier messages' }).click();
   await opened.getByText('a needle').waitFor();
-  t.ok(await isSeen(), 'and is reached by reading on');
+  t.ok(await untilSeen(), 'and is reached by reading on');
 }
 
 async function missing(t: Test, { gateway, page, origin, shopId }: Stage): Promise<void> {
