@@ -6,7 +6,8 @@ import { pairingStates } from './states/pairing.ts';
 
 for (const engine of storyDatabases('sqlite')) {
   t.test(`accounts, ${engine.name}`, async (t) => {
-    const fleet = await runFleet(t, engine);
+    // What the simulated driver notices is logged at this level.
+    const fleet = await runFleet(t, engine, { LOG_LEVEL: 'debug' });
     await t.test('pairing', (t) => pairingStates(t, fleet));
     // What the families add to it, their drivers, is the same on every engine.
     const both = ['msgapp', 'chatapp'] as const;

@@ -63,7 +63,16 @@ async function phoneView(api: Client, phone: string): Promise<PhoneView> {
   return bodyOf<PhoneView>(await api.get(`/sandbox/phones/${phone}`));
 }
 
-async function byQr(t: Test, { rows }: Fleet, { id: tenantId, api }: FleetTenant): Promise<void> {
+/** Waits until the account's session has noticed a loss, which after the last code only the log shows. */
+async function untilLost({ gateways }: Fleet, accountId: string): Promise<void> {
+  const noticed = new RegExp(`"accountId":"${accountId}".*"msg":"out of reach"`);
+  await until(`the loss of ${accountId}`, async () =>
+    gateways.some((gateway) => noticed.test(gateway.output())) ? true : undefined,
+  );
+}
+
+async function byQr(t: Test, fleet: Fleet, { id: tenantId, api }: FleetTenant): Promise<void> {
+  const { rows } = fleet;
   const phone = phoneNumber(1);
   const path = `${connections}/${phone}`;
   const begun = await connect(api, phone);
@@ -92,7 +101,7 @@ async function byQr(t: Test, { rows }: Fleet, { id: tenantId, api }: FleetTenant
   t.match((await api.get(`${path}/status`)).body, { status: 'connecting', reason: null });
   t.match(await api.post(`/sandbox/phones/${phone}/scan`), { status: 409 });
   await api.put('/sandbox/network', { reachable: false });
-  await pause(300);
+  await untilLost(fleet, begun.account_id);
   await api.put('/sandbox/network', { reachable: true });
   // Longer than the pause before a further try.
   await pause(1_500);
