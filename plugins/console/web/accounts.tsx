@@ -8,7 +8,7 @@ import type { Account } from './session.ts';
 import { texts } from './texts.ts';
 import { Button, Confirm, Empty, Page, Shown } from './ui.tsx';
 
-/** No event tells of a network that is away. */
+/** Networks that are away raise no event: the accounts are read every ten seconds. */
 const everyMs = 10_000;
 
 /** Trouble first: what the eye should meet. */

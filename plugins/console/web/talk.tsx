@@ -8,10 +8,10 @@ import { address } from './router.ts';
 import type { Session } from './session.ts';
 import { TalkMessages } from './talk-messages.tsx';
 import { channelName, nameOf, texts } from './texts.ts';
-import { concernsContact, pageSize, readThread } from './thread.ts';
+import { concernsContact, openingOf, pageSize, readThread } from './thread.ts';
 import { Button, Name, Shown } from './ui.tsx';
 
-/** No event tells of a network that is away. */
+/** Networks that are away raise no event: the accounts are read every ten seconds. */
 const accountsMs = 10_000;
 
 /** One conversation: its messages as they come, and what can be written. */
@@ -29,10 +29,15 @@ export function Talk(props: {
   const { session, live, accountId, contactId, messageId, onContact, onErased } = props;
   /** How many messages are read. No input of the page: a draft stays while more of them are read. */
   const size = useRef(pageSize);
-  const thread = useLoaded(
-    () => readThread(session, accountId, contactId, size.current, messageId),
-    [session, accountId, contactId],
-  );
+  /** No input of the page either. What was sought in vain is sought again by the reader only, and by no event. */
+  const opening = useRef(openingOf(messageId));
+  const thread = useLoaded(async () => {
+    const { current } = opening;
+    const read = await readThread(session, accountId, contactId, size.current, current);
+    // Another message may have been opened meanwhile.
+    if (opening.current === current) opening.current = read.opening;
+    return read;
+  }, [session, accountId, contactId]);
   const accounts = useLoaded(
     async () => (await session.client.call('list_accounts')).accounts,
     [session],
@@ -40,13 +45,12 @@ export function Talk(props: {
   );
   const readEarlier = () => {
     size.current = (thread.value?.messages.length ?? 0) + pageSize;
+    opening.current = { ...opening.current, missing: null };
     thread.reload();
   };
-  /** No input of the page either. */
-  const readFor = useRef(messageId);
   useEffect(() => {
-    if (readFor.current === messageId) return;
-    readFor.current = messageId;
+    if (opening.current.messageId === messageId) return;
+    opening.current = openingOf(messageId);
     thread.reload();
   }, [messageId, thread.reload]);
   useEvents(live, (event) => {
@@ -73,7 +77,7 @@ export function Talk(props: {
   };
   return (
     <Shown loaded={shown}>
-      {({ account, contact, messages, hasMore, missing }) => (
+      {({ account, contact, messages, hasMore, opening: { missing } }) => (
         <section class="talk">
           <header class="talk-title">
             <a class="back" href={address('conversations')}>

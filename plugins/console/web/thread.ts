@@ -8,20 +8,33 @@ export const pageSize = 40;
 /** How many further messages one read goes through for a message that was opened. */
 const soughtAtMost = 2_000;
 
+/** A message that was opened, and what came of the reads that sought it. */
+export interface Opening {
+  /** Null for none: the newest messages are shown. */
+  readonly messageId: string | null;
+  /** Why reads that sought it have not found it: it is `older`, or it is `gone`. Null: the next read seeks it. */
+  readonly missing: 'older' | 'gone' | null;
+  /** Number of messages that were gone through for it. */
+  readonly soughtAmong: number;
+}
+
 /** One conversation as far as it was read. */
 export interface Thread {
   readonly contact: Contact;
   /** Oldest first. */
   readonly messages: readonly Message[];
   readonly hasMore: boolean;
-  /** Why the message that was opened is not among `messages`: it is `older`, or it is `gone`. */
-  readonly missing: 'older' | 'gone' | null;
+  readonly opening: Opening;
+}
+
+/** A message that is yet to be sought; null for none. */
+export function openingOf(messageId: string | null): Opening {
+  return { messageId, missing: null, soughtAmong: 0 };
 }
 
 /**
- * Reads the newest messages of a conversation, and on until a message that was opened.
- * @param size how many messages are read at least
- * @param messageId of the message that was opened; null for none
+ * Reads the newest messages of a conversation, and on until the message that was opened.
+ * @param size how many messages are read at least, and shown where the opened one is not found
  * @throws Refusal, Unreachable
  */
 export async function readThread(
@@ -29,9 +42,10 @@ export async function readThread(
   accountId: string,
   contactId: string,
   size: number,
-  messageId: string | null,
+  opening: Opening,
 ): Promise<Thread> {
   const { client } = session;
+  const { messageId } = opening;
   const contact = await client.call('get_contact', { path: { id: contactId } });
   const messages: Message[] = [];
   let before: string | null = null;
@@ -44,15 +58,18 @@ export async function readThread(
     before = page.next_cursor;
     return before !== null;
   };
-  const isShown = () => messageId === null || messages.some(({ id }) => id === messageId);
+  const isFound = () => messages.some(({ id }) => id === messageId);
   const isShort = () => messages.length < size;
   let hasMore = true;
   while (hasMore && isShort()) hasMore = await readPage(Math.min(size - messages.length, 100));
-  const isGone = !isShown() && (await findMessage(session, messageId ?? '')) === null;
-  const most = messages.length + (isGone ? 0 : soughtAtMost);
-  while (hasMore && messages.length < most && !isShown()) hasMore = await readPage(100);
-  const missing = isShown() ? null : isGone || !hasMore ? 'gone' : 'older';
-  return { contact, messages: messages.reverse(), hasMore, missing };
+  const newest = { contact, messages: messages.toReversed(), hasMore };
+  if (messageId === null || (opening.missing !== null && !isFound())) return { ...newest, opening };
+  const isGone = !isFound() && (await findMessage(session, messageId)) === null;
+  const most = isGone ? 0 : Math.max(messages.length, opening.soughtAmong) + soughtAtMost;
+  while (hasMore && messages.length < most && !isFound()) hasMore = await readPage(100);
+  const missing = isFound() ? null : isGone || !hasMore ? 'gone' : 'older';
+  const read = missing === null ? { contact, messages: messages.reverse(), hasMore } : newest;
+  return { ...read, opening: { messageId, missing, soughtAmong: messages.length } };
 }
 
 /** Whether an event is about the contact, also where it has become one with another since it was read. */

@@ -111,8 +111,21 @@ async function opens(t: Test, { gateway, page }: Stage): Promise<void> {
     return route.fulfill({ json: { messages: others, next_cursor: 'more' } });
   });
   await page.goBack();
-  await page.getByText('older than what was read so far').waitFor({ timeout: 60_000 });
+  const older = page.getByText('older than what was read so far');
+  await older.waitFor({ timeout: 60_000 });
   t.ok(made > 2_000, `after ${made} messages`);
+  const sought = made;
+  let reads = 0;
+  page.on('request', (request) => {
+    if (request.url().includes('/v1/contacts/')) reads += 1;
+  });
+  // One read after the other: when the second one begins the first one is over.
+  for (const [index, text] of ['one more', 'and again'].entries()) {
+    await api.post(`/sandbox/phones/${shop}/inbound`, { from: { phone: ada }, text });
+    await until(`"${text}" to be read`, async () => reads > index || undefined);
+  }
+  t.ok(made - sought < 2_000, `it is not sought again: ${made - sought} messages were read`);
+  t.ok(await older.isVisible(), 'and the page goes on saying so');
   await page.unrouteAll({ behavior: 'wait' });
   await page.getByRole('button', { name: 'Earlier messages' }).click();
   await opened.getByText('a needle').waitFor();
