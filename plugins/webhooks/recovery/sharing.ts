@@ -10,22 +10,25 @@ export interface SharingRecovery {
 }
 
 /**
- * How many deliveries a recovery may hand over now, so that at most `atOnce` of all that share its URL wait. Round robin:
- * each other one without a waiting delivery whose turn is first is left one. Pure.
+ * The recoveries of one URL that go out, in the order of their turns: first those of which no delivery waits, and of these the one that
+ * handed over longest ago. Pure.
  */
-export function roomOf(
-  atOnce: number,
-  own: SharingRecovery,
-  others: readonly SharingRecovery[],
-): number {
-  const waiting = [own, ...others].reduce((sum, one) => sum + one.waiting, 0);
-  const first = others.filter((other) => other.goesOut && isFirst(other, own));
-  return Math.max(0, atOnce - waiting - first.length);
+export function inTurn<One extends SharingRecovery>(recoveries: readonly One[]): readonly One[] {
+  const turns = recoveries.filter(({ goesOut }) => goesOut);
+  return turns.toSorted(
+    (one, other) =>
+      Number(one.waiting > 0) - Number(other.waiting > 0) ||
+      one.movedAt - other.movedAt ||
+      (one.webhookId < other.webhookId ? -1 : 1),
+  );
 }
 
-function isFirst(other: SharingRecovery, own: SharingRecovery): boolean {
-  if (other.waiting > 0) return false;
-  if (own.waiting > 0) return true;
-  if (other.movedAt !== own.movedAt) return other.movedAt < own.movedAt;
-  return other.webhookId < own.webhookId;
+/**
+ * How many deliveries the next recovery may hand over, so that at most `atOnce` of all that share its URL wait: one where
+ * there are several, which alternate. Pure.
+ */
+export function roomOf(atOnce: number, recoveries: readonly SharingRecovery[]): number {
+  const waiting = recoveries.reduce((sum, one) => sum + one.waiting, 0);
+  const several = recoveries.filter(({ goesOut }) => goesOut).length > 1;
+  return Math.min(Math.max(0, atOnce - waiting), several ? 1 : atOnce);
 }

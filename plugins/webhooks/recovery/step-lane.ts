@@ -4,7 +4,8 @@ import { type Due, wakeNow } from '../engine/due-notices.ts';
 import { goesOut, hasWebhooks } from '../matching.ts';
 import { replayOf } from '../replay.ts';
 import type { Recovery } from '../tables/recoveries.ts';
-import { roomOf, type SharingRecovery } from './sharing.ts';
+import type { Webhook } from '../tables/webhook-rows.ts';
+import { inTurn, roomOf, type SharingRecovery } from './sharing.ts';
 
 /** What a step has done: handed deliveries over, found those before still under way, or there is nothing to do. */
 export type StepOutput = 'moved' | 'full' | 'paused' | 'over';
@@ -47,8 +48,7 @@ async function step(
   const ofUrl = await unit.webhooks.ofReceivers([webhook.receiverId]);
   const locked = await unit.recoveries.forChange(ofUrl.map(({ id }) => id));
   const running = locked.filter(({ finishedAt }) => finishedAt === null);
-  const recovery = running.find((one) => one.webhookId === webhookId);
-  if (recovery === undefined) return 'over';
+  if (!running.some((one) => one.webhookId === webhookId)) return 'over';
   const [receiver] = await unit.receivers.find([webhook.receiverId]);
   const { tenantId } = webhook;
   const allowed = hasWebhooks((await unit.tenants.find([tenantId])).get(tenantId), plans);
@@ -56,24 +56,57 @@ async function step(
   if (!goesOut(webhook, receiver?.health, allowed)) return 'paused';
   const before = await unit.deliveries.byIds(running.flatMap((one) => one.underWay));
   const stateOf = new Map(before.map(({ id, state }) => [id, state]));
-  const idsOf = (wanted: string, one = recovery) =>
-    one.underWay.filter((id) => stateOf.get(id) === wanted);
-  const goingOut = new Set(ofUrl.filter(({ enabled }) => enabled).map(({ id }) => id));
-  const shareOf = (one: Recovery): SharingRecovery => ({
-    ...{ webhookId: one.webhookId, movedAt: one.movedAt, goesOut: goingOut.has(one.webhookId) },
-    waiting: idsOf('waiting', one).length,
+  const targets = new Map(
+    ofUrl
+      .filter((one) => goesOut(one, receiver?.health, allowed))
+      .map((target) => [target.id, target]),
+  );
+  const shares = running.map((recovery): Share => {
+    const { webhookId, movedAt } = recovery;
+    const idsOf = (wanted: string) => recovery.underWay.filter((id) => stateOf.get(id) === wanted);
+    const underWay = { waiting: idsOf('waiting'), suppressed: idsOf('suppressed') };
+    const turn = { webhookId, movedAt, waiting: underWay.waiting.length };
+    return { ...turn, goesOut: targets.has(webhookId), recovery, underWay };
   });
-  const others = running.filter((one) => one !== recovery).map(shareOf);
-  const room = roomOf(atOnce, shareOf(recovery), others);
-  const underWay = idsOf('waiting');
+  const room = roomOf(atOnce, shares);
+  if (room === 0) return 'full';
+  let output: StepOutput = 'full';
+  // Whoever steps does the work of the recovery whose turn it is: that one may be pausing.
+  for (const share of inTurn(shares)) {
+    const target = targets.get(share.webhookId);
+    if (target === undefined) continue;
+    if (await handOver(unit, share, target, room)) {
+      await wakeNow(unit, [target.receiverId], due);
+      return 'moved';
+    }
+    if (share.webhookId === webhookId && share.waiting === 0) output = 'over';
+  }
+  return output;
+}
+
+/** A running recovery with those of its deliveries that it has handed over, by what became of them. */
+interface Share extends SharingRecovery {
+  readonly recovery: Recovery;
+  readonly underWay: {
+    readonly waiting: readonly string[];
+    readonly suppressed: readonly string[];
+  };
+}
+
+/** Makes the next deliveries of a recovery due; false when there is none: it ends once none of them waits. */
+async function handOver(
+  unit: Unit,
+  { recovery, underWay: { waiting, suppressed } }: Share,
+  webhook: Webhook,
+  room: number,
+): Promise<boolean> {
   // The webhook was off or paused before they were sent: they are handed over once more.
-  const suppressed = idsOf('suppressed');
   const again = suppressed.slice(0, room);
   const next = await unit.recoveries.next(recovery, room - again.length);
   if (next.length === 0 && again.length === 0) {
-    if (room === 0 || underWay.length > 0) return 'full';
+    if (waiting.length > 0) return false;
     await unit.recoveries.save([{ ...recovery, underWay: [], finishedAt: unit.now }]);
-    return 'over';
+    return false;
   }
   const found = await unit.deliveries.forChange([...again, ...next.map(({ id }) => id)]);
   const events = await unit.events.present(found.map(({ eventId }) => eventId));
@@ -90,13 +123,12 @@ async function step(
     {
       ...recovery,
       position: last === undefined ? recovery.position : [last.createdAt, last.id],
-      underWay: [...underWay, ...suppressed.slice(again.length), ...handedOver.map(({ id }) => id)],
+      underWay: [...waiting, ...suppressed.slice(again.length), ...handedOver.map(({ id }) => id)],
       movedAt: unit.now,
       recovered: recovery.recovered + handedOver.filter(({ id }) => !again.includes(id)).length,
     },
   ]);
-  if (handedOver.length > 0) await wakeNow(unit, [webhook.receiverId], due);
-  return 'moved';
+  return true;
 }
 
 /** Somebody may have replayed it meanwhile. */
