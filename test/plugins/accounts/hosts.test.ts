@@ -524,8 +524,7 @@ t.test('a process that comes back under its name takes over what it held', async
   await until('its session to be live again', async () =>
     again.driver.live.length + other.driver.live.length === 1 ? true : undefined,
   );
-  const ms = performance.now() - diedAt;
-  t.ok(ms < 6_000, `after ${Math.round(ms)} ms, though the lease has a minute`);
+  t.ok(performance.now() - diedAt < 2_000, 'within two seconds, though the lease has a minute');
   const lease = await world.lease(id);
   t.equal(lease.fence, fence + 1, 'fenced');
   const { port } = dead.driver.last;
