@@ -38,8 +38,8 @@ export class Throttle {
 }
 
 /**
- * Others go on: a contact that the network has named before needs no look-up. Its devices are asked for all the same
- * once they have left the library's cache.
+ * Other contacts go on: one that the network has named before needs no look-up of its number. The devices of such a
+ * contact are asked for once they have left the library's cache.
  */
 function throttled(retryAfterMs: number, cause?: unknown): DriverError {
   const message = 'the network answers no questions about contacts for now';

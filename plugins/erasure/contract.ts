@@ -8,7 +8,7 @@ export interface Erasure {
   /** Of what is erased, a contact or a tenant; of any other kind one of its own. */
   readonly id: string;
   readonly tenantId: string;
-  /** The contact that was made private, or to whom openers were sent; null: another kind of erasure. */
+  /** Contact of the erasure: made private, or erased while its openers count; null for another kind. */
   readonly contactId: string | null;
   /** Of an erased contact, until nothing else is left of it; null: a tenant's. */
   readonly address: ErasedAddress | null;

@@ -26,7 +26,7 @@ export interface Found {
   readonly next: string | null;
 }
 
-/** Whom the name or number may mean, where that is not one person. */
+/** People that the name or number may mean, where that is not one person. */
 export interface People {
   readonly people: readonly Person[];
   /** Whether there may be others. */

@@ -2,7 +2,7 @@ import type { People, Person } from './message-search.ts';
 import { channelName, nameOf, texts } from './texts.ts';
 import { Button, Empty, Name } from './ui.tsx';
 
-/** Whom a name or number may mean; nobody is said, too. */
+/** People that a name or number may mean, for a choice; without any it says so. */
 export function PeopleChoice(props: { found: People; onChoose: (person: Person) => void }) {
   const { people, hasMore } = props.found;
   const { nothingFound, nothingYet } = texts.conversations;

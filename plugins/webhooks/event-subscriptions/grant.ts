@@ -42,7 +42,7 @@ export function limitRefusal(
 
 /**
  * The subscription after a grant: a new one, or the one before granted anew. Pure.
- * @param open opens a sealed secret of the subscription; what it throws is thrown on
+ * @param open opens a sealed secret of the subscription; its errors are passed to the caller
  */
 export function granted(
   before: Webhook | null,

@@ -31,7 +31,7 @@ export type SignedWebhook = Pick<Webhook, 'id' | 'sealedSecret' | 'previousSecre
 /**
  * The secrets of a subscription at a time; null while signing is off.
  * @param now milliseconds since the Unix epoch
- * @param open opens a sealed secret; what it throws is thrown on
+ * @param open opens a sealed secret; its errors are passed to the caller
  */
 export function signingSecretsOf(
   { sealedSecret, previousSecret: previous }: SignedWebhook,
