@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
+import { within } from '../../config/within.ts';
 import { serverUrl } from '../servers/borrow.ts';
 import { makeFolder } from '../servers/server.ts';
 import type { Teardown } from './processes.ts';
@@ -49,14 +50,23 @@ async function createMariadb(t: Teardown): Promise<Database> {
   await execute(server, `CREATE DATABASE ${name} CHARACTER SET utf8mb4`);
   const url = new URL(server);
   url.pathname = `/${name}`;
-  t.teardown(() => execute(server, `DROP DATABASE IF EXISTS ${name}`));
+  t.teardown(() => drop(server, name));
   return { url: url.href };
 }
 
-async function execute(server: string, statement: string): Promise<void> {
+/** @throws after a minute, and prints what the server is doing. */
+async function drop(server: string, name: string): Promise<void> {
+  await within(60_000, execute(server, `DROP DATABASE IF EXISTS ${name}`), () => {
+    void execute(server, 'SHOW FULL PROCESSLIST').then(console.error);
+    throw new Error(`${name} is not dropped after a minute`);
+  });
+}
+
+async function execute(server: string, statement: string): Promise<unknown> {
   const connection = await createConnection(server);
   try {
-    await connection.query(statement);
+    const [result] = await connection.query(statement);
+    return result;
   } finally {
     await connection.end();
   }

@@ -3,7 +3,11 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '../../config/within.ts';
 import { freePort } from './ports.ts';
+
+/** Longer than a gateway takes to stop before it ends itself, in milliseconds. */
+const goneMs = 60_000;
 
 const project = join(import.meta.dirname, '../..');
 
@@ -57,10 +61,15 @@ export class ProjectProcess {
     await this.#until(answersOk, `200 from ${url}`, timeoutMs);
   }
 
-  /** Sends the signal and resolves when the process is gone; at once if it is already. */
+  /**
+   * Sends the signal and resolves when the process is gone; at once if it is already.
+   * @throws with the output if the process still runs after a minute
+   */
   async kill(signal: NodeJS.Signals = 'SIGTERM'): Promise<Exit> {
     this.#child.kill(signal);
-    return await this.exit;
+    return await within(goneMs, this.exit, () => {
+      throw new Error(`${this.pid} runs ${goneMs} ms after ${signal}:\n${this.#output}`);
+    });
   }
 
   async #until<T>(look: () => Promise<T | null>, what: string, timeoutMs: number): Promise<T> {
