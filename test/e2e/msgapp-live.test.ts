@@ -133,7 +133,7 @@ await t.test('removing an account leaves the network', async (t) => {
 await t.test('without the optional library the rest runs, and the log says so', async (t) => {
   const bare = await runGateway(t, {
     databaseUrl: null,
-    program: ['--import', './test/networks/msgapp_web/without-library.ts', 'main.ts', 'serve'],
+    program: ['--import', './test/networks/msgapp_web/without-library.mjs', 'main.ts', 'serve'],
   });
   const live = client(bare.baseUrl, bare.liveKey);
   const refused = await live.post('/channels/msgapp-web/connections', { phone_number: byQr });

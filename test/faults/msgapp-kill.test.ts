@@ -100,7 +100,7 @@ t.test('SIGKILL while a film is fetched', async (t) => {
   const { network, settings, places } = await startNetwork(t);
   const gateway = await runGateway(t, {
     databaseUrl: null,
-    program: ['--import', './test/networks/msgapp_web/lead-to-media.ts', 'main.ts', 'serve'],
+    program: ['--import', './test/networks/msgapp_web/lead-to-media.mjs', 'main.ts', 'serve'],
     settings: {
       ...settings,
       MEDIA_PLACE: places.media,

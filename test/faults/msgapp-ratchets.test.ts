@@ -11,7 +11,7 @@ const contacts = 8;
 
 t.test('SIGKILL with eight messages under way uses no key of a message twice', async (t) => {
   const { network, places } = await startNetwork(t);
-  const program = 'test/networks/msgapp_web/sending.ts';
+  const program = 'test/networks/msgapp_web/sending-process.ts';
   const { url, control, rootPublicKey } = places;
   const folder = t.testdir();
   const start = () =>

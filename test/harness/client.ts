@@ -53,6 +53,9 @@ interface Checked {
   readonly checker: DocumentChecker;
 }
 
+/** Longer than any wait of the gateway, in milliseconds. */
+const answerMs = 120_000;
+
 const known = new Map<string, Promise<Checked>>();
 /** By the text of the document without its address: most gateways of a test differ in nothing else. */
 const checkers = new Map<string, DocumentChecker>();
@@ -146,7 +149,7 @@ async function load(baseUrl: string): Promise<Checked> {
 }
 
 async function exchange(url: string, init: RequestInit): Promise<ClientAnswer> {
-  const response = await fetch(url, init);
+  const response = await fetch(url, { signal: AbortSignal.timeout(answerMs), ...init });
   const text = await response.text();
   const type = response.headers.get('content-type');
   const { status, headers } = response;

@@ -62,11 +62,12 @@ export class ProjectProcess {
   }
 
   /**
-   * Sends the signal and resolves when the process is gone; at once if it is already.
+   * Sends the signal and resolves when the process is gone; at once if it is already. A frozen one goes on to hear it.
    * @throws with the output if the process still runs after a minute
    */
   async kill(signal: NodeJS.Signals = 'SIGTERM'): Promise<Exit> {
     this.#child.kill(signal);
+    this.#child.kill('SIGCONT');
     return await within(goneMs, this.exit, () => {
       throw new Error(`${this.pid} runs ${goneMs} ms after ${signal}:\n${this.#output}`);
     });
@@ -110,13 +111,15 @@ export function startProcess(
 }
 
 /** The program as the run has compiled it; what is no part of it, or not run by `npm test`, is left to tsx. */
-function compiled([file = '', ...rest]: readonly string[]): readonly string[] {
-  if (/\.m?js$/.test(file)) return [file, ...rest];
+function compiled(args: readonly string[]): readonly string[] {
+  if (/\.m?js$/.test(args[0] ?? '')) return args;
   const { TEST_PROGRAM: folder = '' } = process.env;
-  const output = join(folder, file.replace(/\.ts$/, '.js'));
-  return folder !== '' && file.endsWith('.ts') && existsSync(output)
-    ? [output, ...rest]
-    : ['--import', 'tsx', file, ...rest];
+  // Before it are options of node.
+  const at = args.findIndex((arg) => arg.endsWith('.ts'));
+  const output = join(folder, (args[at] ?? '').replace(/\.ts$/, '.js'));
+  return folder !== '' && at >= 0 && existsSync(output)
+    ? args.with(at, output)
+    : ['--import', 'tsx', ...args];
 }
 
 /** Starts any program, with its arguments, the same way. */

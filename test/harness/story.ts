@@ -15,9 +15,11 @@ export async function until<Value>(
   const begunAt = Date.now();
   const deadline = begunAt + timeoutMs;
   for (;;) {
+    // The last one begins after the deadline: the one before may have begun long before and answered late.
+    const isLast = Date.now() > deadline;
     const value = await look();
     if (value !== undefined) return value;
-    if (Date.now() > deadline) {
+    if (isLast) {
       const told = typeof what === 'string' ? what : what();
       throw new Error(`waited ${timeoutMs} ms in vain for ${told}`);
     }

@@ -123,7 +123,7 @@ for (const { name, create } of databases) {
 
     t.test('a process that is killed halfway', async (t) => {
       const database = await create(t);
-      const hanging = startProcess(t, ['test/plugins/storage/hanging-migration.ts', database.url]);
+      const hanging = startProcess(t, ['test/plugins/storage/hanging-process.ts', database.url]);
       await hanging.waitFor(/halfway/);
       const storage = open(database, t);
       let applied = false;
