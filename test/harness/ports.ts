@@ -15,7 +15,7 @@ const count = 12_000;
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 1_000; tries += 1) {
     const port = first + Math.floor(Math.random() * count);
-    if ((await isFree(port)) && (await isClaimed(port))) return port;
+    if ((await isClaimed(port)) && (await isFree(port))) return port;
   }
   throw new Error(`No TCP port from ${first} on is free: check that 127.0.0.1 can be listened on.`);
 }
