@@ -67,7 +67,7 @@ t.test('a backup under load is restored elsewhere, and nothing is sent twice', a
   };
   const writers = Array.from({ length: 8 }, (_, n) => writer(n));
   await until('some load', async () => accepted.length > scaled(2_000) || undefined);
-  await befall(old.api, phone, { type: 'drop', for_ms: 1_500 });
+  await befall(old.api, phone, { type: 'drop', for_ms: 60_000 });
   await untilStatus(old.api, 'msgapp', phone, 'connecting');
   const queued = await sendAccepted(old.api, { to: { phone: ada }, text: 'queued' });
   const before = [...accepted, queued];
@@ -75,6 +75,7 @@ t.test('a backup under load is restored elsewhere, and nothing is sent twice', a
   const env = { DATA_DIR: home, ...settings };
   t.match(await backUp(tar, env), { json: { file: tar, format: 1 } });
   await t.rejects(backUp(tar, env), { message: /is there already: name another file\.$/ });
+  await befall(old.api, phone, { type: 'drop' }); // ends the one before
   isLoading = false;
   await Promise.all(writers);
   await untilMessage(old.api, queued, 'read');

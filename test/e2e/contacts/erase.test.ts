@@ -41,7 +41,7 @@ for (const engine of storyDatabases('mariadb')) {
     await until('the deliveries', async () => receiver.received.length >= 4 || undefined);
     const { id } = (await contacts(api, `?phone=${encodeURIComponent(ada)}`))[0] ?? { id: '' };
 
-    await befall(api, phone, { type: 'drop', for_ms: 5_000 });
+    await befall(api, phone, { type: 'drop', for_ms: 60_000 });
     await untilStatus(api, 'msgapp', phone, 'connecting');
     const headers = { 'idempotency-key': 'one of Ada' };
     const to = { contact_id: id };
@@ -85,6 +85,7 @@ for (const engine of storyDatabases('mariadb')) {
     t.equal((await rows.rows('select * from threads')).length, 1, "Grace's");
     t.same(await counted(), used, 'what was counted stays counted');
 
+    await befall(api, phone, { type: 'drop' }); // ends the one before
     await receive(api, phone, { ...written, text: 'me again' });
     const again = (await contacts(api, `?phone=${encodeURIComponent(ada)}`))[0];
     t.not(again?.id, id, 'whoever writes again is a new contact');

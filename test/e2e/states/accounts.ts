@@ -60,12 +60,14 @@ async function restricted(t: Test, account: Linked): Promise<void> {
   await untilStatus(api, family, phone, 'connected');
   await account.raised(t, 'and lifted', connected, event, connected);
 
-  await befall(api, phone, { type: 'drop', for_ms: 500 });
+  await befall(api, phone, { type: 'drop', for_ms: 60_000 });
   await untilStatus(api, family, phone, 'connecting');
   const waiting = await sendAccepted(api, friend);
-  await befall(api, phone, { type: 'restrict', for_ms: 5_000 });
+  await befall(api, phone, { type: 'restrict', for_ms: 60_000 });
+  await befall(api, phone, { type: 'drop' }); // ends the one before
   await untilStatus(api, family, phone, 'restricted');
   t.equal((await messageOf(api, waiting)).status, 'queued', 'what is queued waits');
+  await befall(api, phone, { type: 'restrict', for_ms: 1_000 });
   await untilStatus(api, family, phone, 'connected');
   await untilMessage(api, waiting, 'read');
   const all = [connected, event, connected, event, connected];
@@ -100,12 +102,13 @@ async function dropped(t: Test, account: Linked): Promise<void> {
   const { family, phone, friend, tenant } = account;
   const { api } = tenant;
   const before = bodyOf<{ accounts: object[] }>(await api.get('/accounts'));
-  await befall(api, phone, { type: 'drop', for_ms: 500 });
+  await befall(api, phone, { type: 'drop', for_ms: 60_000 });
   await untilStatus(api, family, phone, 'connecting');
   await until('the list to say so', async () =>
     (await account.listed()) === 'connecting' ? true : undefined,
   );
   const waiting = await sendAccepted(api, friend);
+  await befall(api, phone, { type: 'drop' }); // ends the one before
   await untilMessage(api, waiting, 'read');
   await untilStatus(api, family, phone, 'connected');
   await account.raised(t, 'a transient drop raises nothing', connected);
