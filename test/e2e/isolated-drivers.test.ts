@@ -1,3 +1,4 @@
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
@@ -70,11 +71,15 @@ t.test(
     const alone = await beside(sleep(1_000));
     await carry(apart);
 
+    // Nobody is connected again before the cause was seen.
+    const away = join(gateway.dataDir, 'drivers/apart/away');
+    await writeFile(away, '');
     const blocked = await sendAccepted(api, { account_id: apart, to, text: 'blocksForEver' });
     const causes = seen('error');
     const besideApart = await beside(causes);
     const cause = { reason: 'stalled', detail: /^The driver of apart blocked the thread/ };
     t.match(await causes, [cause, cause], 'every account of the driver has the reason');
+    await rm(away);
     await seen('connected');
     t.match((await api.get(`/messages/${blocked}`)).body, {
       status: 'failed',

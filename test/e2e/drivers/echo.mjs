@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -79,10 +79,11 @@ function block(seconds) {
 }
 
 class EchoSession {
-  constructor(account, port) {
+  constructor(account, port, dataDir) {
     if (account.identifier === 'never@opens') throw new Error('the driver cannot open');
     this.account = account;
     this.port = port;
+    this.away = join(dataDir, 'away');
   }
 
   async link() {
@@ -109,7 +110,9 @@ class EchoSession {
     return { accepted: true };
   }
 
+  /** The network is there once no file says that it is away. */
   async resume() {
+    if (existsSync(this.away)) return void setTimeout(() => this.resume(), 20);
     await this.port.emit({ type: 'state', state: 'connected' });
   }
 
@@ -169,7 +172,7 @@ export default function makeEchoDriver({ options, dataDir }) {
         return /^[a-z]+$/i.test(text) ? text.toLowerCase() : null;
       },
     },
-    open: (account, port) => new EchoSession(account, port),
+    open: (account, port) => new EchoSession(account, port, dataDir),
     close: () => (options.closes === false ? misdeeds.hangs() : Promise.resolve()),
   };
 }
