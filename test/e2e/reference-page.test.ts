@@ -33,8 +33,8 @@ t.test('the reference page in a browser', { skip: skipWithoutBrowser }, async (t
     (await kept()).includes(gateway.key) ? true : undefined,
   );
   await page.reload();
-  await keyBox(page).waitFor();
-  t.equal(await keyBox(page).inputValue(), gateway.key, 'the key outlives a reload');
+  const isFilled = async () => (await keyBox(page).inputValue()) === gateway.key || undefined;
+  t.ok(await until('the key to be filled in', isFilled), 'the key outlives a reload');
   const other = await context.newPage();
   await other.goto(`${gateway.baseUrl}/docs`);
   t.equal(await keyBox(other).inputValue(), '', 'and stays in its tab');
@@ -42,7 +42,8 @@ t.test('the reference page in a browser', { skip: skipWithoutBrowser }, async (t
 
   await page.getByText('Introduction').first().click();
   for (const chapter of ['Errors', 'Limits', 'Test mode', 'Going live']) {
-    t.ok(await page.getByText(chapter, { exact: true }).first().isVisible(), chapter);
+    await page.getByText(chapter, { exact: true }).first().waitFor();
+    t.pass(chapter);
   }
   await page.getByText('Accounts', { exact: true }).first().click();
   await page.getByText("curl '").first().waitFor();
