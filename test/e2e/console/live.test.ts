@@ -2,7 +2,8 @@ import type { Page, Route } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
 import { runGateway } from '../../harness/gateway.ts';
-import { pair, phoneNumber, receive } from '../../harness/story.ts';
+import { openRows } from '../../harness/rows.ts';
+import { pair, phoneNumber, receive, until } from '../../harness/story.ts';
 
 const [phone, ada] = [phoneNumber(1), phoneNumber(101)];
 
@@ -124,8 +125,19 @@ t.test('others hold all event polls', { skip: skipWithoutBrowser }, async (t) =>
   const { origin } = new URL(gateway.baseUrl);
   const page = await (await startBrowser(t)).newPage();
   page.setDefaultTimeout(30_000);
-  const others = Array.from({ length: 5 }, () => gateway.api.get('/events?timeout_s=15'));
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  await page.route('**/v1/events?*', (route) => held.then(() => route.continue()));
   await signIn(page, origin, gateway.key);
+  const others = Array.from({ length: 5 }, () => gateway.api.get('/events?timeout_s=15'));
+  const rows = openRows(t, `sqlite:${gateway.dataDir}/gateway.db`);
+  await until('all polls to be held', async () => {
+    const [row] = await rows.rows<{ n: number }>('select sum(slots) as n from waits');
+    return Number(row?.n) === others.length || undefined;
+  });
+  goOn();
   await page.getByText('what is shown may be out of date').waitFor();
   t.pass('the page says that it is not kept current');
   for (const { status } of await Promise.all(others)) t.equal(status, 200);
@@ -139,13 +151,15 @@ t.test('a gateway that hangs', { skip: skipWithoutBrowser }, async (t) => {
   const gateway = await runGateway(t, { databaseUrl: null });
   const page = await (await startBrowser(t)).newPage();
   page.setDefaultTimeout(30_000);
-  // A page waits for as long as a minute.
+  // A page waits for events for as long as a minute.
   await page.addInitScript(`
     const timeout = AbortSignal.timeout.bind(AbortSignal);
     window.times = 20;
-    AbortSignal.timeout = (ms) => timeout(ms / window.times);
+    AbortSignal.timeout = (ms) => timeout(ms > 30_000 ? ms / window.times : ms);
   `);
+  const poll = page.waitForRequest(/\/v1\/events\?.*cursor=/);
   await signIn(page, new URL(gateway.baseUrl).origin, gateway.key);
+  await poll;
   t.teardown(async () => gateway.thaw());
   await gateway.freeze();
   const away = page.getByRole('status').getByText('The gateway cannot be reached.');
