@@ -53,7 +53,7 @@ t.test('a file is fetched once, lent for each try, and deleted when forgotten', 
 
 t.test('what fails for good fails the message with its reason', async (t) => {
   const server = await mediaServer(t);
-  const { media, files, counted } = await mediaWorld(t, { silenceMs: 1_000 });
+  const { media, files, counted } = await mediaWorld(t, { silenceMs: 3_000 });
   server.answer('/hangs', () => undefined);
   server.answer('/503', (_, response) => response.writeHead(503).end());
   server.answer('/404', (_, response) => response.writeHead(404).end());
@@ -66,7 +66,7 @@ t.test('what fails for good fails the message with its reason', async (t) => {
   });
   const ahead = media.ahead('ten_a', patient());
   const rows = [
-    ['/hangs', 'media_unavailable', 'the server sent nothing for 1 s', 3],
+    ['/hangs', 'media_unavailable', 'the server sent nothing for 3 s', 3],
     ['/503', 'media_unavailable', 'the server answered with status 503', 3],
     ['/404', 'media_unavailable', 'the server answered with status 404', 1],
     ['/page', 'media_type_not_allowed', /text\/html/, 1],
@@ -154,8 +154,9 @@ t.test('so many files wait, and so many bytes', async (t) => {
     server.answer(`/${name}`, flood(size / 2, false));
     return others.settled(name, url(name));
   });
-  await settle();
   const asked = () => large.filter((name) => server.asked.has(`/${name}`));
+  await until('four to be asked for', async () => asked().length >= 4 || undefined);
+  await settle();
   t.ok(asked().length >= 4 && asked().length <= 7, `${asked().length} of 12 while there is room`);
   for (const [n, name] of large.entries()) {
     await arriving[n];
