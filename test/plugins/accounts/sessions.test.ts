@@ -179,7 +179,7 @@ for (const { name, create } of databases) {
     });
 
     t.test('an unfinished pairing is reset, times out, or is refused', async (t) => {
-      const { world, process, caller } = await begin(t, { pairingTimeoutMs: 300 });
+      const { world, process, caller } = await begin(t, { pairingTimeoutMs: 3_000 });
       const phone = newNumber();
       const { view } = await connect(process, caller, phone);
       const first = process.driver.last;
@@ -325,7 +325,7 @@ for (const { name, create } of databases) {
       const connected = async () =>
         (await world.row(view.accountId)).status === 'connected' ? true : undefined;
       await until('the restriction to run out', connected);
-      t.ok(await process.accounts.restrictForSafety(view.accountId, Date.now() + 400));
+      t.ok(await process.accounts.restrictForSafety(view.accountId, Date.now() + 3_000));
       t.notOk(await process.accounts.restrictForSafety(view.accountId, Date.now()), 'once only');
       t.match(await world.row(view.accountId), { status: 'restricted', reason: 'safety_limits' });
       await until('the session to know', async () =>
@@ -377,7 +377,7 @@ for (const { name, create } of databases) {
       const { last } = process.driver;
       await last.state('connected');
       await last.emit({
-        ...{ type: 'state', state: 'restricted', scope: 'all', until: Date.now() + 700 },
+        ...{ type: 'state', state: 'restricted', scope: 'all', until: Date.now() + 2_000 },
         ...{ reason: 'blocked_by_msgapp', detail: 'As the test wants.' },
       });
       const { storage } = world;
@@ -584,7 +584,7 @@ for (const { name, create } of databases) {
       const phone = newNumber();
       const { view } = await connect(process, caller, phone);
       await driver.last.state('connected');
-      const retryAt = Date.now() + 1_500;
+      const retryAt = Date.now() + 6_000;
       const detail = 'Too many log-ins.';
       const limited = { reason: 'rate_limited', detail, retryAt } as const;
       await driver.last.emit({ type: 'state', state: 'lost', ...limited });

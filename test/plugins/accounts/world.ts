@@ -192,7 +192,7 @@ export class World {
         capacity: options.capacity ?? 100,
         reconnectMaxMs: options.reconnectMaxMs ?? 50,
         pairingTimeoutMs: options.pairingTimeoutMs ?? 60_000,
-        requestTimeoutMs: options.requestTimeoutMs ?? 3_000,
+        requestTimeoutMs: options.requestTimeoutMs ?? 10_000,
       },
       random: () => 0,
     });
