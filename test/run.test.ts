@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -8,6 +9,7 @@ import { startProcess } from './harness/processes.ts';
 import { nameTests } from './named-tests.ts';
 import { ResultFilter, readResults } from './results.ts';
 import { startMariadb } from './servers/mariadb.ts';
+import { memoryOf } from './servers/memory.ts';
 import { killGroup } from './servers/processes.ts';
 import { Provider } from './servers/provide.ts';
 import { makeFolder } from './servers/server.ts';
@@ -99,7 +101,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     await (await createConnection(url)).end();
     const isOwn = (name: string) => name.startsWith('messaging-gateway-test-');
     const [own = ''] = (await readdir(folder)).filter(isOwn);
-    const made = await readdir(join(folder, own));
+    const places = [join(folder, own), memoryOf(join(folder, own, 'servers.json'))];
+    const kept = places.filter((place) => existsSync(place));
+    const made = (await Promise.all(kept.map((place) => readdir(place)))).flat();
     t.ok(made.some((name) => name.startsWith('mariadb-')));
     t.notOk(
       made.some((name) => name.startsWith('rabbitmq-')),
@@ -109,6 +113,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     t.same(await run.kill(signal), { code: 128 + constants.signals[signal], signal: null });
     await t.rejects(createConnection(url), 'nobody listens');
     t.same((await readdir(folder)).filter(isOwn), []);
+    t.same(places.filter(existsSync), []);
   });
 }
 

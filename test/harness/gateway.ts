@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { freeze } from '../servers/freeze.ts';
+import { makeFolder } from '../servers/server.ts';
 import { type Client, client } from './client.ts';
 import { freePort } from './ports.ts';
 import { type Exit, type ProjectProcess, startGateway, type Teardown } from './processes.ts';
@@ -44,7 +43,7 @@ export const generousLimits: Readonly<Record<string, string>> = {
   GATEWAY_WEBHOOKS__RETRY_DELAYS_S: '[1,2,4,8,8,8,8]',
   GATEWAY_WEBHOOKS__PAUSE_AFTER_FAILURES: '1000000',
   // No balancer has to see that a gateway of a test stops.
-  GATEWAY_SHUTDOWN__DRAIN_S: '0.5',
+  GATEWAY_SHUTDOWN__DRAIN_S: '0.1',
 };
 
 /** A gateway in a process of its own, which can be killed and started again on the same port and data. */
@@ -79,7 +78,7 @@ export interface RunningGateway {
 
 /** Starts a gateway for a test and stops it, with everything it started, when the test ends. */
 export async function runGateway(t: Teardown, options: GatewayOptions): Promise<RunningGateway> {
-  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'gateway-')));
+  const dataDir = options.dataDir ?? (await makeFolder('gateway'));
   const settings: Readonly<Record<string, string>> = { ...generousLimits, ...options.settings };
   const keys = {
     live: settings.LIVE_API_KEY ?? newKey('live'),

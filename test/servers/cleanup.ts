@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { memoryOf } from './memory.ts';
 
 /**
  * Kills every process that a test run started, whoever its parent is by now, and deletes the
- * folder of the run. `file` is the run's TEST_SERVERS_FILE: each of its processes carries that
+ * folders of the run. `file` is the run's TEST_SERVERS_FILE: each of its processes carries that
  * path in its environment. May be called again.
  */
 export function cleanUp(file: string): void {
@@ -11,7 +12,9 @@ export function cleanUp(file: string): void {
     const left = [...groupLeaders(file).map((pid) => -pid), ...carriers(file)];
     if (left.filter(kill).length === 0) break;
   }
-  rmSync(dirname(file), { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  for (const folder of [memoryOf(file), dirname(file)]) {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  }
 }
 
 function kill(pid: number): boolean {

@@ -1,7 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { freeze } from './freeze.ts';
+import { isInMemory, memoryOf } from './memory.ts';
 import { type Command, killGroup, signalGroup, start } from './processes.ts';
 
 export interface RunningCommand extends Command {
@@ -62,8 +63,11 @@ export class Server {
   }
 }
 
-/** Makes a folder that the end of the run removes, whatever became of its maker. */
+/** Makes a folder for data that the end of the run removes, whatever became of its maker. */
 export async function makeFolder(prefix: string): Promise<string> {
   const file = process.env.TEST_SERVERS_FILE;
-  return await mkdtemp(join(file === undefined ? tmpdir() : dirname(file), `${prefix}-`));
+  if (file === undefined) return await mkdtemp(join(tmpdir(), `${prefix}-`));
+  const parent = isInMemory() ? memoryOf(file) : dirname(file);
+  await mkdir(parent, { recursive: true });
+  return await mkdtemp(join(parent, `${prefix}-`));
 }
