@@ -39,8 +39,7 @@ t.test(
     await former.begin();
     line.leadTo(next.url);
     await t.rejects(store('meanwhile'), { code: 'unavailable' });
-    const passes = async () => storage.accepts('write') || undefined;
-    await until('writes to pass again', passes, 5_000);
+    await until('writes to pass again', async () => storage.accepts('write') || undefined);
     await store('after');
     t.same(
       await reads(),
@@ -58,8 +57,7 @@ t.test('a server that opens read-only connections for a while: 503, then as befo
   await t.rejects(store(), { code: 'unavailable' });
   t.notOk(storage.accepts('write'));
   await execute('SET GLOBAL TRANSACTION READ WRITE');
-  const passes = async () => storage.accepts('write') || undefined;
-  await until('writes to pass again', passes, 5_000);
+  await until('writes to pass again', async () => storage.accepts('write') || undefined);
   await store();
   t.equal((await scratchOf(storage.read).names()).length, lanes.length);
 });

@@ -158,7 +158,8 @@ for (const { name, create } of databases) {
         run: async (_unit, inputs) => {
           running += 1;
           most = Math.max(most, running);
-          await sleep(30);
+          const patience = name === 'sqlite' ? 3 : 500;
+          for (let n = 0; n < patience && most < 2; n += 1) await sleep(10);
           running -= 1;
           return inputs;
         },
@@ -379,15 +380,15 @@ t.test('a stopped process does not block another for ever', async (t) => {
   const other = await openScratch(database.url, t);
   await addLockRows(storage, ['ten_1']);
   let runs = 0;
-  const began = new EventTarget();
-  const isBegun = once(began, 'begun');
+  const steps = new EventTarget();
+  const [isBegun, hasPassed] = [once(steps, 'begun'), once(steps, 'passed')];
   const idle: Lane<string, number> = {
     name: 'idle',
     locks: () => ['tenant:ten_1'],
     run: async (unit, inputs) => {
       runs += 1;
-      began.dispatchEvent(new Event('begun'));
-      if (runs === 1) await sleep(6_500);
+      steps.dispatchEvent(new Event('begun'));
+      if (runs === 1) await hasPassed;
       return await scratchOf(unit).increment(inputs);
     },
   };
@@ -398,9 +399,8 @@ t.test('a stopped process does not block another for ever', async (t) => {
   };
   const stopped = storage.submit(idle, 'count');
   await isBegun;
-  const start = performance.now();
-  t.equal(await other.submit(quick, 'count'), 1);
-  t.ok(performance.now() - start < 6_400, 'before the stopped one went on');
+  t.equal(await other.submit(quick, 'count'), 1, 'before the stopped one went on');
+  steps.dispatchEvent(new Event('passed'));
   t.equal(await stopped, 2, 'which found its transaction gone and ran again');
   t.equal(runs, 2);
 });
