@@ -16,6 +16,7 @@ import {
   startProgram,
   type Teardown,
 } from '../harness/processes.ts';
+import { until } from '../harness/story.ts';
 
 const project = join(import.meta.dirname, '../..');
 
@@ -232,12 +233,14 @@ t.test('a balancer sees that a stopping gateway is not ready while it still serv
   const env = { DATA_DIR: await folder(t), LOG_LEVEL: 'warn', TEST_API_KEY: key };
   const { process: gateway, url } = await startGateway(t, {
     ...env,
-    GATEWAY_SHUTDOWN__DRAIN_S: '2',
+    GATEWAY_SHUTDOWN__DRAIN_S: '6',
   });
   const begun = performance.now();
   const exit = gateway.kill('SIGTERM');
-  await sleep(200);
-  while (performance.now() - begun < 1_800) {
+  await until('the stop to be seen', async () =>
+    (await fetch(`${url}/readyz`)).status === 503 ? true : undefined,
+  );
+  while (performance.now() - begun < 3_000) {
     const ready = await fetch(`${url}/readyz`);
     t.match(await ready.json(), { checks: { process: 'unavailable' } });
     t.equal(ready.status, 503);
@@ -246,5 +249,5 @@ t.test('a balancer sees that a stopping gateway is not ready while it still serv
     await sleep(200);
   }
   t.same(await exit, { code: 0, signal: null });
-  t.ok(performance.now() - begun > 2_000);
+  t.ok(performance.now() - begun > 6_000);
 });
