@@ -147,14 +147,14 @@ t.test('drivers that hang hold up the start together, no longer than one of them
   const alive = setInterval(() => undefined, 1_000);
   t.teardown(() => clearInterval(alive));
   const before = performance.now();
-  const { names, lines } = await make({}, channels, folder, 1_000);
+  const { names, lines } = await make({}, channels, folder, 3_000);
   const tookMs = performance.now() - before;
-  t.ok(tookMs < 2_000, `all were waited for together: ${tookMs.toFixed()} ms`);
+  t.ok(tookMs < 2 * 3_000, `all were waited for together: ${tookMs.toFixed()} ms`);
   t.same(names, ['mail'], 'one that is there in time is not left out');
   t.equal(lines.length, 3);
   for (const name of ['first', 'second', 'third']) {
     const named = lines.find((line) => line.includes(`channels.${name}.driver`));
-    t.match(named, /^error: the channel is off.*did not make its driver within 1 s/, name);
+    t.match(named, /^error: the channel is off.*did not make its driver within 3 s/, name);
   }
 });
 
