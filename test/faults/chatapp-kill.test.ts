@@ -4,6 +4,7 @@ import { type RemoteControl, startNetwork } from '../drivers/chatapp/network-pro
 import { type Client, type ClientAnswer, client } from '../harness/client.ts';
 import { storyDatabases } from '../harness/databases.ts';
 import { runGateway } from '../harness/gateway.ts';
+import { untilLinked } from '../harness/lost-links.ts';
 import { openRows } from '../harness/rows.ts';
 import { scaled } from '../harness/scale.ts';
 import { bodyOf, phoneNumber, until, untilStatus } from '../harness/story.ts';
@@ -16,10 +17,21 @@ const friends = [1, 2, 3].map((n) => ({ phone: phoneNumber(1000 + n), name: `fri
 /** Logs the number in; answers the account's id and the contacts' ids. */
 async function begin(api: Client, control: RemoteControl) {
   await control.put(phone, { contacts: friends, readsAtOnce: true });
-  const answer = await api.post('/channels/chatapp/connect', { phone_number: phone });
-  const { account_id } = bodyOf<{ account_id: string }>(answer);
-  const code = await control.code(phone);
-  await api.post(`/channels/chatapp/connect/${phone}/verify-code`, { code });
+  const account_id = await untilLinked(api, 'chatapp', phone, async () => {
+    let last: ClientAnswer['body'];
+    const { account_id } = await until(
+      () => `the login to begin: ${JSON.stringify(last)}`,
+      async () => {
+        const answer = await api.post('/channels/chatapp/connect', { phone_number: phone });
+        last = answer.body;
+        // Refused with 502 where a busy machine takes too long to agree on a key.
+        return answer.status === 200 ? bodyOf<{ account_id: string }>(answer) : undefined;
+      },
+    );
+    const code = await control.code(phone);
+    await api.post(`/channels/chatapp/connect/${phone}/verify-code`, { code });
+    return account_id;
+  });
   const contacts = await until('the contacts', async () => {
     const list = bodyOf<{ contacts: { id: string }[] }>(await api.get('/contacts?channel=chatapp'));
     return list.contacts.length === friends.length ? list.contacts.map(({ id }) => id) : undefined;

@@ -1,5 +1,6 @@
 import type { Client } from '../../harness/client.ts';
-import { connected, until } from '../../harness/story.ts';
+import { isLost, mostLost, statusOf, untilLinked } from '../../harness/lost-links.ts';
+import { until } from '../../harness/story.ts';
 import type { NetworkControl } from './control.ts';
 
 /** Begins to link a number of a live tenant; answers the account's id and the QR code that is shown. */
@@ -7,13 +8,23 @@ export async function showQr(
   api: Client,
   phone: string,
 ): Promise<{ readonly accountId: string; readonly qr: string }> {
-  const connect = await api.post('/channels/msgapp-web/connections', { phone_number: phone });
-  if (connect.status !== 200) throw new Error(`connect: ${JSON.stringify(connect.body)}`);
+  const begin = async () => {
+    const connect = await api.post('/channels/msgapp-web/connections', { phone_number: phone });
+    if (connect.status !== 200) throw new Error(`connect: ${JSON.stringify(connect.body)}`);
+    return (connect.body as { account_id: string }).account_id;
+  };
+  let accountId = await begin();
+  let lost = 0;
   const qr = await until(`the QR code of ${phone}`, async () => {
     const answer = await api.get(`/channels/msgapp-web/connections/${phone}/qr`);
-    return answer.status === 200 ? (answer.body as { qr: string }).qr : undefined;
+    if (answer.status === 200) return (answer.body as { qr: string }).qr;
+    if (!isLost(await statusOf(api, 'msgapp', phone))) return undefined;
+    lost += 1;
+    if (lost > mostLost) throw new Error(`${phone} is lost again and again`);
+    accountId = await begin();
+    return undefined;
   });
-  return { accountId: (connect.body as { account_id: string }).account_id, qr };
+  return { accountId, qr };
 }
 
 /** Connects a number of a live tenant by QR code; answers the account's id. */
@@ -22,8 +33,9 @@ export async function linkLive(
   network: NetworkControl,
   phone: string,
 ): Promise<string> {
-  const { accountId, qr } = await showQr(api, phone);
-  await network.scan(phone, qr);
-  await connected(api, phone);
-  return accountId;
+  return await untilLinked(api, 'msgapp', phone, async () => {
+    const { accountId, qr } = await showQr(api, phone);
+    await network.scan(phone, qr);
+    return accountId;
+  });
 }
