@@ -1,5 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from './story.ts';
+import { timed } from './times.ts';
+
+/** Longer than any answer of a probe, in milliseconds. */
+const answerMs = 60_000;
 
 /** What `GET /readyz` answers. */
 export interface Readiness {
@@ -9,18 +13,19 @@ export interface Readiness {
 
 /** Asks a gateway whether it is ready. */
 export async function readiness(baseUrl: string): Promise<Readiness> {
-  const answer = await fetch(new URL('/readyz', baseUrl));
+  const signal = AbortSignal.timeout(answerMs);
+  const answer = await fetch(new URL('/readyz', baseUrl), { signal });
   const { checks } = (await answer.json()) as Pick<Readiness, 'checks'>;
   return { status: answer.status, checks };
 }
 
-/** Polls as a load balancer does, until the status comes; answers after how many milliseconds it was there. */
+/** Polls as a load balancer does, until the status comes; answers how long that took, as `timed` counts. */
 export async function timeToReadiness(baseUrl: string, status: number): Promise<number> {
-  const begunAt = performance.now();
-  return await until(`${status} from /readyz`, async () => {
-    const found = await readiness(baseUrl);
-    return found.status === status ? performance.now() - begunAt : undefined;
-  });
+  const polling = () =>
+    until(`${status} from /readyz`, async () =>
+      (await readiness(baseUrl)).status === status ? true : undefined,
+    );
+  return (await timed(polling)).tookMs;
 }
 
 /**
