@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { DriverEvent, IdentityEvent } from '../../../core/contracts/driver.ts';
-import { phoneNumber } from '../../harness/story.ts';
+import { phoneNumber, until } from '../../harness/story.ts';
 import { type Bench, friend, link, type Opened, startBench, textTo } from './bench.ts';
 import { updateObject, updatesObject, userObject } from './network/objects.ts';
 
@@ -94,7 +94,7 @@ t.test('a contact that could not be told is told at the repeat, once', async (t)
     t.match(await nextContacts(opened), [friend]);
     t.notOk(isStored(), 'not before it is told');
     t.match(await nextContacts(opened), [friend]);
-    while (!isStored()) await sleep(5);
+    await until('the contact to be stored', async () => isStored() || undefined);
     const later = await bench.reopened(opened);
     await toldNoMore(t, bench, later, 0);
   });
@@ -195,7 +195,7 @@ t.test('an erased contact leaves nothing in the credentials', async (t) => {
   const networkId = control.idOf(friend.phone);
   const about = () =>
     [...port.credentials.values.keys()].filter((name) => name.endsWith(networkId));
-  while (about().length < 2) await sleep(5);
+  await until('both credentials', async () => about().length >= 2 || undefined);
   const address = { phone: friend.phone, networkId };
   const names = (await driver.credentialsOf?.(address, port.credentials)) ?? [];
   session.forget?.(names);

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Long, type tl } from '@mtcute/core';
 import t from 'tap';
 import type { LeftOutKind } from '../../../core/contracts/driver.ts';
 import { inboundTextOf } from '../../../drivers/chatapp/updates/inbound-text.ts';
+import { until } from '../../harness/story.ts';
 import { friend, startBench } from './bench.ts';
 import { plain, type TlObject } from './network/tl.ts';
 
@@ -287,7 +287,7 @@ t.test('what is no message is acknowledged and counted', async (t) => {
   control.write(phone, { from: friend.phone, text: 'a message' });
   t.equal((await port.message()).text, 'a message');
   const kinds = ['group', ...[...inSequence, ...beside].map(([, kind]) => kind)];
-  while (port.left.length < kinds.length) await sleep(5);
+  await until('all to be left out', async () => port.left.length >= kinds.length || undefined);
   t.same([...port.left].sort(), kinds.sort());
   t.equal(port.events.filter(({ type }) => type === 'message').length, 1);
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { usualTiming } from '../../../drivers/chatapp/timing.ts';
+import { until } from '../../harness/story.ts';
 import { friend, startBench, textTo } from './bench.ts';
 import { quickTiming } from './running-network.ts';
 
@@ -36,7 +36,9 @@ t.test('an hour of ordinary use asks the network no more than the page says', as
     const counts = now.map(([method, count]) => [method, count - (before[method] ?? 0)] as const);
     return Object.fromEntries(counts.filter(([, count]) => count > 0));
   };
-  while ((asked()['users.getUsers'] ?? 0) <= probes) await sleep(5);
+  await until('the probes', async () =>
+    (asked()['users.getUsers'] ?? 0) > probes ? true : undefined,
+  );
   session.close();
   const counts = { ...asked(), 'users.getUsers': 1 + probes };
   t.same(counts, onThePage());

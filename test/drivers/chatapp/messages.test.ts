@@ -8,6 +8,7 @@ import type { DriverError, MediaFile } from '../../../core/contracts/driver.ts';
 import { randomIdOf } from '../../../drivers/chatapp/random-id.ts';
 import { contentsOf } from '../../../drivers/chatapp/updates/contents.ts';
 import { takeFitting } from '../../../drivers/chatapp/updates/fitting.ts';
+import { until } from '../../harness/story.ts';
 import { type Bench, friend, link, type Opened, startBench, textTo } from './bench.ts';
 import { quickTiming } from './running-network.ts';
 
@@ -65,7 +66,9 @@ t.test('an id that the network has already', async (t) => {
   const given = new AbortController();
   const held = later.session.send(textTo(bench, 'msg_held'), given.signal);
   const failed = held.catch((error: DriverError) => error);
-  while (bench.control.outbox(phone).length < 2) await sleep(10);
+  await until('the second to be held', async () =>
+    bench.control.outbox(phone).length >= 2 ? true : undefined,
+  );
   given.abort();
   t.match(await failed, { certain: false });
   bench.control.put(phone, { sends: 'accept' });
@@ -105,7 +108,7 @@ t.test('a delivered message whose id cannot be found for now is not failed', asy
   control.put(phone, { sends: 'hold' });
   const given = new AbortController();
   const held = session.send(textTo(bench, 'msg_sought'), given.signal).catch(() => null);
-  while (control.outbox(phone).length === 0) await sleep(10);
+  await until('it to be held', async () => control.outbox(phone).length > 0 || undefined);
   given.abort();
   await held;
   control.put(phone, { sends: 'accept' });
