@@ -217,9 +217,9 @@ export function brokerContract(t: Test, makeWorld: (t: Test) => Promise<BrokerWo
       throw new Error('with a secret in it');
     });
     const ask = (subject: string, processId = asked.processId) =>
-      asker.request(processId, subject, 21, 2_000);
+      asker.request(processId, subject, 21, 10_000);
     t.same(await ask('double'), { twice: 42 });
-    t.same(await asked.request(asked.processId, 'double', 1, 2_000), { twice: 2 }, 'itself');
+    t.same(await asked.request(asked.processId, 'double', 1, 10_000), { twice: 2 }, 'itself');
     const refusal = await ask('refuse').catch((error: unknown) => error);
     t.ok(refusal instanceof GatewayError);
     t.match(refusal, { code: 'qr_expired', message: 'Too late.', retryAfterS: 7 });
@@ -251,7 +251,7 @@ export function brokerContract(t: Test, makeWorld: (t: Test) => Promise<BrokerWo
 }
 
 async function arrived(got: readonly Json[], count: number): Promise<void> {
-  await until(`${count} messages`, async () => (got.length >= count ? true : undefined), 5_000);
+  await until(`${count} messages`, async () => (got.length >= count ? true : undefined));
 }
 
 async function unanswered(asking: Promise<Json>): Promise<string> {

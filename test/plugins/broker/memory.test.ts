@@ -4,6 +4,7 @@ import type { Json } from '../../../core/contracts/json.ts';
 import { createLog } from '../../../core/log.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
 import { MemoryBroker } from '../../../plugins/broker/memory.ts';
+import { until } from '../../harness/story.ts';
 import { unreliableBroker } from '../../harness/unreliable-broker.ts';
 import { brokerContract } from './contract.ts';
 
@@ -36,6 +37,7 @@ t.test('buffers are bounded', async (t) => {
     await sleep(5);
   });
   for (let news = 10; news < 20; news += 1) broker.toAll('news', news);
+  await until('the last of the news', async () => got.includes(13) || undefined);
   await sleep(100);
   t.same(got.sort(), [0, 1, 10, 11, 12, 13, 2], 'three waiting jobs; one news and three waiting');
 });

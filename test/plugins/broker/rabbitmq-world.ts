@@ -13,9 +13,9 @@ export const jobs = 'jobs';
 /** Waits less than production would, so that a fault test is short. */
 export const impatient: RabbitmqTiming = {
   ...defaultTiming,
-  connectMs: 1_000,
-  pulseMs: 400,
-  patienceMs: 1_200,
+  connectMs: 3_000,
+  pulseMs: 1_000,
+  patienceMs: 3_000,
   retryMaxMs: 400,
   closeMs: 1_000,
 };
