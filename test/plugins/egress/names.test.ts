@@ -95,7 +95,7 @@ async function names(t: Test, timeoutMs: number, before: readonly string[] = [])
 }
 
 t.test('answers and failures', async (t) => {
-  const { lookUp, server, hosts } = await names(t, 600);
+  const { lookUp, server, hosts } = await names(t, 3_000);
   t.same(
     await lookUp('both.test'),
     ['93.184.216.34', '93.184.216.35', '2606:4700:4700::1111'],
@@ -136,14 +136,14 @@ t.test('answers and failures', async (t) => {
 
 t.test('name servers that are not there', async (t) => {
   const silent = await nameServer(t, () => 'silent');
-  const { lookUp } = await names(t, 900, [silent.address]);
+  const { lookUp } = await names(t, 3_000, [silent.address]);
   t.same(await lookUp('four.test'), ['93.184.216.34'], 'the second is asked in time');
   const closed = networkLookUp({ timeoutMs: 300, servers: ['127.0.0.1:1'] });
   await t.rejects(closed('four.test'), { code: 'EAI_AGAIN' }, 'not as if the host had refused');
 });
 
 t.test('every address is checked, whichever family it is of', async (t) => {
-  const { lookUp } = await names(t, 600);
+  const { lookUp } = await names(t, 3_000);
   const listener = await listenOnly(t, '::1');
   const egress = openEgress(t, { allowHttp: false, isAllowed: isPublicAddress }, lookUp);
   for (const host of ['mixed.test', 'mapped.test', 'here.test', 'localhost', 'a.localhost']) {
@@ -157,7 +157,7 @@ t.test('every address is checked, whichever family it is of', async (t) => {
 });
 
 t.test('fifty names that never answer delay nobody', async (t) => {
-  const timeoutMs = 1_500;
+  const timeoutMs = 6_000;
   const { lookUp, hosts } = await names(t, timeoutMs);
   await hosts('127.0.0.1 receiver');
   const receiver = await listen(
@@ -170,8 +170,8 @@ t.test('fifty names that never answer delay nobody', async (t) => {
       url: `http://${host}:${receiver.port}/`,
       headers: {},
       body: '{}',
-      timeoutMs: 5_000,
-      connectTimeoutMs: 5_000,
+      timeoutMs: 20_000,
+      connectTimeoutMs: 20_000,
     });
   const begun = performance.now();
   let over = 0;
@@ -186,12 +186,12 @@ t.test('fifty names that never answer delay nobody', async (t) => {
     t.match(await post(host), { answered: true }, host);
     const tookMs = performance.now() - before;
     t.comment(`${host}: ${tookMs.toFixed(1)} ms`);
-    t.ok(tookMs < 500, `${host} took ${tookMs} ms`);
+    t.ok(tookMs < timeoutMs / 3, `${host} took ${tookMs} ms`);
   }
   t.equal(over, 0, 'while all fifty were waiting');
   const ends = await Promise.all(dead);
   for (const { outcome } of ends) t.match(outcome, { failure: { kind: 'timeout' } });
   const times = ends.map(({ tookMs }) => tookMs);
   t.comment(`given up after ${Math.min(...times).toFixed()} to ${Math.max(...times).toFixed()} ms`);
-  t.ok(Math.max(...times) < timeoutMs + 1_000, 'all of them side by side');
+  t.ok(Math.max(...times) < 1.5 * timeoutMs, 'all of them side by side');
 });
