@@ -394,7 +394,7 @@ export function inbound(networkId: string, text = networkId, phone = '+120255501
 export async function until<Answer>(
   what: string,
   ask: () => Promise<Answer | undefined | null | false> | Answer | undefined | null | false,
-  timeoutMs = 10_000,
+  timeoutMs = 30_000,
 ): Promise<Answer> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

@@ -1,28 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { Broker } from '../../../core/contracts/broker.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
-import { newId } from '../../../core/ids.ts';
 import { createLog } from '../../../core/log.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
-import { MemoryBroker } from '../../../plugins/broker/memory.ts';
-import { notifyOwners } from '../../../plugins/webhooks/engine/due-notices.ts';
 import { makeOutcomeLane } from '../../../plugins/webhooks/engine/outcome-lane.ts';
 import { pruneReceivers } from '../../../plugins/webhooks/engine/upkeep.ts';
 import { unsubscribeLane } from '../../../plugins/webhooks/event-subscriptions/ending.ts';
 import { makeGrantLane } from '../../../plugins/webhooks/event-subscriptions/grant-lane.ts';
-import { beginRecoveryLane } from '../../../plugins/webhooks/recovery/begin-lane.ts';
-import { makeReplayLane } from '../../../plugins/webhooks/replay.ts';
 import { receiverId } from '../../../plugins/webhooks/subscriptions/receiver-id.ts';
 import type { Attempt } from '../../../plugins/webhooks/tables/delivery-rows.ts';
 import type { Webhook } from '../../../plugins/webhooks/tables/webhook-rows.ts';
 import { log, submitting } from '../../fixtures/process.ts';
-import { databases, engines } from '../../harness/databases.ts';
+import { databases } from '../../harness/databases.ts';
 import { newSecret } from '../../harness/event-callback.ts';
-import { unreliableBroker } from '../../harness/unreliable-broker.ts';
-import { serverUrl } from '../../servers/borrow.ts';
-import { RabbitmqWorld } from '../broker/rabbitmq-world.ts';
 import { until } from '../messages/stage.ts';
 import { FaultyServer } from '../storage/faulty-server.ts';
 import {
@@ -70,7 +61,7 @@ function mostAtOnce(seen: readonly Seen[]): number {
   return Math.max(0, ...counts);
 }
 
-t.jobs = databases.length + 1;
+t.jobs = databases.length;
 for (const engine of databases) {
   t.test(engine.name, { buffered: true, jobs: 4 }, async (t) => {
     const open = async (t: Test) => {
@@ -142,86 +133,6 @@ for (const engine of databases) {
         t.equal(sum(/gateway_webhook_deliveries_total\{outcome="delivered"\} (\d+)/g), 81);
         t.equal(sum(/gateway_webhook_deliveries_total\{outcome="suppressed"\} (\d+)/g), 41);
         t.equal(sum(/gateway_webhook_first_attempt_delay_seconds_count (\d+)/g), 81);
-      },
-    );
-
-    t.test(
-      'of what is due hears the process that delivers, and no other',
-      { buffered: true },
-      async (t) => {
-        const { url: databaseUrl } = await engine.create(t);
-        const internet = new Internet();
-        const hub = new MemoryHub();
-        const holding = new MemoryBroker({ log, hub });
-        const told: string[] = [];
-        const spied = (): Broker => {
-          const broker = new MemoryBroker({ log, hub });
-          const toAll: Broker['toAll'] = (topic, message) => {
-            told.push(topic);
-            broker.toAll(topic, message);
-          };
-          return { ...unreliableBroker(broker, { drop: 0, repeat: 0, reorder: 0 }), toAll };
-        };
-        const settings = { timeoutMs: 60_000 };
-        const start = (options: EngineOptions) =>
-          openEngine(t, databaseUrl, internet, { settings, ...options });
-        // It leaves recoveries to two.
-        const through = (storage: Storage): Storage =>
-          submitting(storage, (lane, input) =>
-            lane.name === 'webhooks.recovery-step'
-              ? Promise.reject(new Error('of two'))
-              : storage.submit(lane, input),
-          );
-        const one = await start({ name: 'one', broker: holding, through });
-        const two = await start({ name: 'two', broker: spied() });
-        const broker = spied();
-        const asking = await start({ name: 'asking', broker, delivers: false });
-        const tenantId = await addTenant(one);
-        const held = await addWebhook(one, tenantId);
-        // As long as one request is open, one has the lease.
-        internet.on(held.url, (...asked) =>
-          asked[0].body.includes('of_one') ? internet.hang(...asked) : 204,
-        );
-        t.teardown(() => internet.letGo());
-        await raiseFannedOut(one, tenantId, subjects(1, 'of_one'), true);
-        await until('one to deliver', () => internet.at(held.url).length === 1);
-        told.length = 0;
-
-        for (const [raising, name] of [[two, 'of_two'] as const, [asking, 'of_asking'] as const]) {
-          const before = internet.at(held.url).length;
-          const begunAt = performance.now();
-          await raiseFannedOut(raising, tenantId, subjects(1, name), true);
-          await until(`${name} to be sent`, () => internet.at(held.url).length > before);
-          t.ok(performance.now() - begunAt < 1_500, 'before any sweep');
-          t.equal(internet.at(held.url).at(-1)?.process, 'one');
-          t.same(told.splice(0), [`deliveries.${holding.processId}`]);
-        }
-
-        await save(one, { ...held, enabled: false });
-        await raiseFannedOut(one, tenantId, subjects(20, 'missed'), true);
-        await save(one, held);
-        // A recovery takes what was made before the millisecond in which it begins.
-        await pause(2);
-        const range = { states: ['suppressed'], since: 0, until: null } as const;
-        const recovery = { tenantId, webhookId: held.id, id: newId('rec'), ...range };
-        const { recoveries } = two.storage.read;
-        await two.storage.submit(beginRecoveryLane, recovery);
-        await until('the end', async () => (await recoveries.find(held.id))?.finishedAt);
-        t.match(await recoveries.find(held.id), { total: 20, recovered: 20 });
-        t.same([...new Set(told.splice(0))], [`deliveries.${holding.processId}`], 'a recovery');
-
-        const replay = makeReplayLane((receivers) => notifyOwners(broker, receivers));
-        const missed = (await deliveriesOf(one)).find((row) => row.subject === 'missed_0');
-        const replayed = { webhookId: held.id, deliveryId: missed?.id ?? '' };
-        t.match(await asking.storage.submit(replay, replayed), { delivery: { state: 'waiting' } });
-        await until('the replay', () => internet.at(held.url).length === 24);
-        t.same(told.splice(0), [`deliveries.${holding.processId}`], 'a replay');
-
-        const another = await addTenant(one);
-        const free = await addWebhook(one, another);
-        await raiseFannedOut(two, another, subjects(1, 'free'), true);
-        await until('its delivery', () => internet.at(free.url).length === 1);
-        t.same(told, [], 'nobody has it: whoever raises claims it and tells nobody');
       },
     );
 
@@ -570,8 +481,9 @@ for (const engine of databases) {
         });
         const most = mostAtOnce(internet.at(slow.url));
         t.ok(most > 2 && most <= 10, `${most} at once to one that answers`);
-        const hanging = internet.seen.filter(({ endedAt }) => endedAt === null);
-        t.equal(hanging.length, 10, 'together half of all that may be open');
+        const hanging = () => internet.seen.filter(({ endedAt }) => endedAt === null).length;
+        await until('half to hang', () => hanging() >= 10);
+        t.equal(hanging(), 10, 'together half of all that may be open');
         for (const { url } of bad) t.ok(internet.at(url).length <= 3, 'two at once each');
         await one.run((unit) => unit.webhooks.delete(bad.map(({ id }) => id)));
         internet.letGo();
@@ -739,8 +651,10 @@ for (const engine of databases) {
         line.nextCommit ??= commits % 2 === 0 ? 'lost_after' : 'lost_before';
       }, 60);
       t.teardown(() => clearInterval(breaking));
-      for (let index = 0; index < 12; index += 1) {
-        await raise(faulty, tenantId, [{ subject: `n${index}` }]).catch(() => undefined);
+      let raised = 0;
+      for (let index = 0; index < 12 || (raised < 6 && index < 200); index += 1) {
+        const isRaised = raise(faulty, tenantId, [{ subject: `n${index}` }]).then(() => 1);
+        raised += await isRaised.catch(() => 0);
         await pause(40);
       }
       clearInterval(breaking);
@@ -765,7 +679,7 @@ for (const engine of databases) {
 
     t.test('old deliveries go, and those of forgotten subjects', { buffered: true }, async (t) => {
       const { start } = await open(t);
-      const one = await start({ settings: { logMs: 3_000 } });
+      const one = await start({ settings: { logMs: 8_000 } });
       const tenantId = await addTenant(one);
       await addWebhook(one, tenantId);
       await raise(one, tenantId, [{ subject: 'kept' }, { subject: 'forgotten' }]);
@@ -782,7 +696,11 @@ for (const engine of databases) {
         ['kept'],
       );
       t.equal((await one.storage.read.events.present(rows.map((row) => row.eventId))).size, 1);
-      await until('the log to be empty', async () => (await deliveriesOf(one)).length === 0);
+      await until(
+        'the log to be empty',
+        async () => (await deliveriesOf(one)).length === 0,
+        20_000,
+      );
     });
 
     t.test('an old delivery stays while it waits for a retry', { buffered: true }, async (t) => {
@@ -798,7 +716,7 @@ for (const engine of databases) {
 
     t.test('an old delivery goes though it waits, once its event is old', async (t) => {
       const { internet, start } = await open(t);
-      const settings = { logMs: 500, eventsMs: 2_000, retryDelaysMs: [3_600_000] };
+      const settings = { logMs: 500, eventsMs: 6_000, retryDelaysMs: [3_600_000] };
       const one = await start({ settings });
       const tenantId = await addTenant(one);
       const hook = await addWebhook(one, tenantId, { retriesEnabled: true });
@@ -808,9 +726,13 @@ for (const engine of databases) {
         const all = await deliveriesOf(one);
         return all[0]?.attempts === 1 && all;
       });
-      await until('the log to be empty', async () => (await deliveriesOf(one)).length === 0);
+      await until(
+        'the log to be empty',
+        async () => (await deliveriesOf(one)).length === 0,
+        20_000,
+      );
       const age = (await one.storage.now()) - (first?.createdAt ?? 0);
-      t.ok(age >= 2_000, `kept for ${age} ms, as long as its event`);
+      t.ok(age >= 6_000, `kept for ${age} ms, as long as its event`);
     });
 
     t.test('receivers go once no subscription has them', { buffered: true }, async (t) => {
@@ -881,27 +803,3 @@ for (const engine of databases) {
     });
   });
 }
-
-t.test('over RabbitMQ', { buffered: true }, async (t) => {
-  const amqpUrl = await serverUrl('rabbitmq');
-  const database = await engines.mariadb.create(t);
-  const world = new RabbitmqWorld(t, amqpUrl);
-  const internet = new Internet();
-  const [asking, first, second] = [await world.open(), await world.open(), await world.open()];
-  const api = await openEngine(t, database.url, internet, { broker: asking, delivers: false });
-  const tenantId = await addTenant(api);
-  const hooks: Webhook[] = [];
-  for (let index = 0; index < 6; index += 1) hooks.push(await addWebhook(api, tenantId));
-  await openEngine(t, database.url, internet, { name: 'one', broker: first });
-  await openEngine(t, database.url, internet, { name: 'two', broker: second });
-  // Let the first sweeps of both engines end.
-  await pause(200);
-  const begun = performance.now();
-  await raise(api, tenantId, subjects(20));
-  await until('everything to be sent', () => internet.seen.length === 120);
-  const first120 = performance.now() - begun;
-  t.ok(first120 < 4_500, `before any sweep of the fan-out: ${first120} ms`);
-  await pause(200);
-  t.equal(internet.seen.length, 120);
-  t.equal(new Set(internet.seen.map(({ delivery }) => delivery)).size, 120);
-});
