@@ -67,7 +67,7 @@ t.test('a deadlock and a long wait for a lock', async (t) => {
       runs += 1;
       await knex('scratch').where('id', first).increment('value', 1);
       inside += 1;
-      for (let n = 0; inside < 2 && n < 100; n += 1) await sleep(10);
+      for (let n = 0; inside < 2 && n < 400; n += 1) await sleep(10);
       // One that leaves the transaction as it is.
       await scratchOf(unit)
         .db.insert('scratch', [{ id: first, value: 0 }])
@@ -127,10 +127,17 @@ t.test('a connection that is killed within a batch', async (t) => {
 
   // Killed at any moment while many lanes' batches flow.
   const flowing = storingLane('flowing');
+  const calmMs: number[] = [];
+  for (const id of ['c1', 'c2', 'c3']) {
+    const begun = performance.now();
+    await storage.submit(flowing.lane, id);
+    calmMs.push(performance.now() - begun);
+  }
   const stop = new AbortController();
   const killing = (async () => {
     while (!stop.signal.aborted) {
-      await sleep(25);
+      // Whatever the pace of the machine, most batches have the time to be tried again.
+      await sleep(Math.max(25, 3 * Math.min(...calmMs)));
       await killOthers().catch(() => undefined);
     }
   })();
@@ -356,8 +363,8 @@ t.test('a server that is away', async (t) => {
 
   line.stall();
   const asked = performance.now();
-  await t.rejects(storage.ping(), /within a second/);
-  t.ok(performance.now() - asked < 1_500);
+  const pinged = storage.ping().catch((error: unknown) => error);
+  t.match(await Promise.race([pinged, sleep(1_500)]), { message: /within a second/ });
   const few = { ...storingLane('few').lane, maxBatch: 2 };
   const waiting = Array.from({ length: 12 }, (_, n) => storage.submit(few, `silence ${n}`));
   for (const outcome of await Promise.allSettled(waiting)) {
