@@ -35,7 +35,7 @@ const env = {
   // Of the simulated network, which both share.
   DATA_DIR: await makeFolder('proxied'),
   // Still longer than Caddy needs to see it.
-  GATEWAY_SHUTDOWN__DRAIN_S: '2.5',
+  GATEWAY_SHUTDOWN__DRAIN_S: '6',
   LOG_LEVEL: 'warn',
 };
 

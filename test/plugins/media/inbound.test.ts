@@ -150,11 +150,16 @@ for (const engine of databases) {
         opened(async () => Readable.from([picture]), { size: 1_001 }),
         opened(undefined, { url: `${server.url}/drip` }),
       ];
-      const startedAt = performance.now();
-      for (const [n, media] of bad.entries()) {
-        await stage.part.receive(session, { ...inbound(`bad ${n}`), media });
-      }
-      t.ok(performance.now() - startedAt < 4 * 200 + 2_000);
+      const good = await world(t, database.url);
+      const tookMs = async (one: Pick<typeof good, 'stage' | 'session'>, all: typeof bad) => {
+        const startedAt = performance.now();
+        for (const [n, media] of all.entries()) {
+          await one.stage.part.receive(one.session, { ...inbound(`file ${n}`), media });
+        }
+        return performance.now() - startedAt;
+      };
+      const goodMs = await tookMs(good, bad.map(pictureOpened));
+      t.ok((await tookMs({ stage, session }, bad)) < 4 * 200 + 2_000 + goodMs);
       const messages = await list();
       t.equal(messages.length, bad.length);
       for (const { media } of messages) {
@@ -170,7 +175,7 @@ for (const engine of databases) {
     });
 
     t.test('a file that fails for a while comes with its message', async (t) => {
-      const { stage, session, list, files } = await world(t, database.url, { timeoutMs: 600 });
+      const { stage, session, list, files } = await world(t, database.url, { timeoutMs: 2_000 });
       let opens = 0;
       /** The failures in their order, then the picture. */
       const after = (...failures: NonNullable<InboundMedia['open']>[]): InboundMedia => {
