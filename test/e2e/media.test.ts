@@ -29,7 +29,8 @@ import {
 } from '../harness/story.ts';
 import { recordedEvents } from './recorded.ts';
 
-const settings = { GATEWAY_MEDIA__MAX_BYTES: '1000000', GATEWAY_MEDIA__TIMEOUT_S: '1' };
+// The server of a busy machine answers in time.
+const settings = { GATEWAY_MEDIA__MAX_BYTES: '1000000', GATEWAY_MEDIA__TIMEOUT_S: '5' };
 const phone = phoneNumber(1);
 const [ada, bob] = [phoneNumber(101), phoneNumber(102)];
 
