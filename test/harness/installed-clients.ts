@@ -12,6 +12,9 @@ const run = promisify(execFile);
 /** How long an installation may take, milliseconds. */
 const installMs = 180_000;
 
+/** Longer than the test of a program may take, milliseconds: none outlives its test for long. */
+const programMs = 600_000;
+
 /** How a program ended and what it printed. */
 export interface Finished {
   readonly code: number;
@@ -54,7 +57,7 @@ export async function officialClients(): Promise<OfficialClients> {
       try {
         return {
           code: 0,
-          ...(await run(node, args, { env, timeout: 60_000, maxBuffer: 10_000_000 })),
+          ...(await run(node, args, { env, timeout: programMs, maxBuffer: 10_000_000 })),
         };
       } catch (error) {
         // execFile rejects with what the program printed, and null for one that was killed.
