@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
 import { type Client, client } from '../harness/client.ts';
 import { engines } from '../harness/databases.ts';
@@ -80,11 +81,12 @@ t.test(
 
     const isNamed = () => faultOf(other, 'later').test(gateway.output());
     // Nobody is blamed for a standstill in which a busy machine gave the process little of its time.
-    for (let asked = 0; asked < 5 && !isNamed(); asked += 1) {
+    const blames = async () => {
       await carries(api, other, 'blocks2later');
       await carries(api, other);
-    }
-    t.ok(isNamed(), 'a timer of the driver is blamed');
+      return isNamed() || undefined;
+    };
+    t.ok(await until('a timer of the driver to be blamed', blames, 100_000));
     t.same(await leases(), before, 'every lease is where it was');
     t.notMatch(gateway.output(), closed);
     const metrics = await (await fetch(new URL('/metrics', gateway.baseUrl))).text();
@@ -104,11 +106,22 @@ t.test('a standstill of 4 s gives no lease to another process', async (t) => {
     settings: { ...shared, GATEWAY_SECRET: first.secret },
   });
   const leases = leasesIn(databaseUrl);
-  const before = await leases();
-  await carries(api, bad, 'blocks4');
-  await carries(api, good);
-  t.same(await leases(), before);
-  t.notMatch(first.output() + second.output(), closed);
+  const standsStill = async () => {
+    const [before, printed] = [await leases(), [first, second].map((one) => one.output().length)];
+    const begunAt = performance.now();
+    await carries(api, bad, 'blocks4');
+    const tookMs = performance.now() - begunAt;
+    await carries(api, good);
+    const output = [first, second].map((one, n) => one.output().slice(printed[n])).join('');
+    return { before, after: await leases(), output, tookMs };
+  };
+  const isKept = ({ before, after, output }: Awaited<ReturnType<typeof standsStill>>) =>
+    isDeepStrictEqual(after, before) && !closed.test(output);
+  let shown = await standsStill();
+  // On a busy machine it may have been a longer one, in which a lease does end.
+  while (!isKept(shown) && shown.tookMs > 5_500) shown = await standsStill();
+  t.same(shown.after, shown.before);
+  t.notMatch(shown.output, closed);
 });
 
 function faultOf(account: string, call: string): RegExp {
