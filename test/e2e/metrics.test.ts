@@ -52,7 +52,6 @@ t.test('a gateway shows the metrics of the table, and nothing else of its own', 
         found.value('gateway_webhook_receivers', { state: 'failing' }) === 1;
       return isThere ? found : undefined;
     },
-    12_000,
   );
   await waiting;
 

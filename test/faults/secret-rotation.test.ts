@@ -24,7 +24,7 @@ const many = scaled(20_000, 3_000);
 /** Runs a command to its end and answers its exit code and what it printed. */
 async function run(t: Test, env: NodeJS.ProcessEnv, ...words: readonly string[]) {
   const started = startProcess(t, ['main.ts', ...words], { ...env, LOG_LEVEL: 'warn', PORT: '0' });
-  const giveUp = setTimeout(() => void started.kill('SIGKILL'), 60_000);
+  const giveUp = setTimeout(() => void started.kill('SIGKILL'), 180_000);
   const { code } = await started.exit;
   clearTimeout(giveUp);
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -128,7 +128,7 @@ t.test('a secret file that was removed: the start is refused, and makes none', a
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-'));
   t.teardown(() => rm(dataDir, { recursive: true, force: true }));
   const migrated = startProcess(t, ['main.ts', 'serve'], { DATA_DIR: dataDir, PORT: '0' });
-  await migrated.waitFor(/The messaging gateway is ready/);
+  await migrated.waitFor(/The messaging gateway is ready/, 60_000);
   t.equal((await migrated.kill('SIGTERM')).code, 0);
   const file = join(dataDir, 'gateway-secret');
   await rm(file);

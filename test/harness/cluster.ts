@@ -197,6 +197,6 @@ export async function startNetwork(t: Teardown): Promise<string> {
     SIMULATED_NETWORK_URL: url,
     DATA_DIR: await makeFolder('network'),
   });
-  await network.waitFor(/listening on port/);
+  await network.waitFor(/listening on port/, startMs);
   return url;
 }
