@@ -1,6 +1,7 @@
 import t from 'tap';
 import { loadLibrary } from '../../../drivers/msgapp_web/library.ts';
 import { oneTimeKey } from '../../../drivers/msgapp_web/one-time-key.ts';
+import { startProcess } from '../../harness/processes.ts';
 
 t.test('a one-time key agrees with a key of the library, whoever begins', async (t) => {
   const { Curve } = await loadLibrary();
@@ -12,4 +13,15 @@ t.test('a one-time key agrees with a key of the library, whoever begins', async 
     const signature = Curve.sign(own.private, Buffer.from('signed'));
     t.ok(Curve.verify(own.public, Buffer.from('signed'), signature), 'and signs');
   }
+});
+
+t.test('no garbage collection hangs the process that makes keys', async (t) => {
+  // Where a collection falls depends on what each of these makes beside the keys.
+  const intervals = [19, 20, 21, 22, 23, 24, 25, 26, 27, 28];
+  const making = intervals.map(async (interval) => {
+    const program = 'test/drivers/msgapp_web/one-time-keys-process.ts';
+    const made = startProcess(t, [`--gc-interval=${interval}`, program, '2000']);
+    t.ok(await made.waitFor(/^2000 keys$/m, 60_000), `one at each ${interval} objects`);
+  });
+  await Promise.all(making);
 });

@@ -1,4 +1,4 @@
-import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Long } from '@mtcute/core';
@@ -262,9 +262,13 @@ export class Network {
 /** A new key. The library does not find one whose fingerprint begins with a zero. */
 function serverKey(crypto: ICryptoProvider) {
   for (;;) {
-    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    const exported = createPublicKey(privateKey).export({ type: 'pkcs1', format: 'pem' });
-    const publicKey = exported.toString();
+    // Not made first and then exported: a garbage collection in between would hang the process.
+    const { privateKey: pem, publicKey } = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'pkcs1', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    });
+    const privateKey = createPrivateKey(pem);
     const { fingerprint } = parsePublicKey(crypto, publicKey);
     if (!fingerprint.startsWith('0')) return { privateKey, publicKey, fingerprint };
   }
