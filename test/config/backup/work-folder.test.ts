@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { startProcess } from '../../harness/processes.ts';
@@ -24,6 +25,8 @@ async function begin(t: Test) {
     const copied = await stat(join(home, made ?? 'none', 'gateway.db')).catch(() => null);
     return copied === null ? undefined : join(home, made ?? '');
   });
+  // Until it opens the pipe: what a signal interrupts is a backup that waits there.
+  await sleep(500);
   return { home, file, run, before, backup, folder };
 }
 
