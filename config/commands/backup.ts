@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { copyFile, link, mkdir, open, readdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { create } from 'tar';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { gatewayVersion } from '../../core/version.ts';
@@ -59,7 +60,10 @@ async function pack(
   // After the database, so that no message that it has is without its file.
   const files = places.media === null ? 0 : await take(places.media, join(folder, names.media));
   const partial = partialOf(file);
-  await create({ file: partial, cwd: folder, portable: true, mode: 0o600 }, await readdir(folder));
+  const packed = await readdir(folder);
+  // A signal that came during the copy is heard now: it would delete a file that is just being opened too early.
+  await setImmediate();
+  await create({ file: partial, cwd: folder, portable: true, mode: 0o600 }, packed);
   await sync(partial);
   await rename(partial, file);
   const secret = config.gateway_secret ? 'GATEWAY_SECRET' : join(config.data_dir, secretFile);
