@@ -61,7 +61,7 @@ async function pack(
   const files = places.media === null ? 0 : await take(places.media, join(folder, names.media));
   const partial = partialOf(file);
   const packed = await readdir(folder);
-  // A signal that came during the copy is heard now: it would delete a file that is just being opened too early.
+  // A signal that came during the copy is heard here: heard while the archive is opened, it would leave the file behind.
   await setImmediate();
   await create({ file: partial, cwd: folder, portable: true, mode: 0o600 }, packed);
   await sync(partial);

@@ -12,7 +12,7 @@ type MakePair = (
  * both as DER, which takes three times as long as to make them; an account has 812.
  */
 export function oneTimeKey(): KeyPair {
-  // Not made first and then exported: a garbage collection in between would hang the process. Both lock the key.
+  // An export after the making may hang the process: a garbage collection in between locks the key a second time.
   const make = generateKeyPairSync as unknown as MakePair;
   const { x, d } = make('x25519', { privateKeyEncoding: { format: 'jwk' } }).privateKey;
   if (x === undefined || d === undefined) throw new Error('Node has made no X25519 key');

@@ -38,8 +38,8 @@ export class Throttle {
 }
 
 /**
- * Other contacts go on: one that the network has named before needs no look-up of its number. The devices of such a
- * contact are asked for once they have left the library's cache.
+ * A contact that the network has named before goes on: its number needs no look-up. Its devices are asked for only once
+ * they have left the library's cache.
  */
 function throttled(retryAfterMs: number, cause?: unknown): DriverError {
   const message = 'the network answers no questions about contacts for now';

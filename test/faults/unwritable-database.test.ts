@@ -21,7 +21,10 @@ interface Unwritable {
   end(): Promise<void>;
 }
 
-/** How long it stays so, milliseconds, and how soon readiness has to say so, beside what it took at most before. */
+/**
+ * Milliseconds: how long the database stays unwritable, and how soon readiness has to say so. What readiness took at most
+ * before is added to the second.
+ */
 const lastsMs = scaled(20_000, 5_000);
 const soonMs = 2_000;
 

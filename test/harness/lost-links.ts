@@ -1,16 +1,13 @@
 import type { Client } from './client.ts';
-import { bodyOf, type ConnectionStatus, connectionPath, type Family, until } from './story.ts';
-
-/** How often a number is linked anew. */
-export const mostLost = 3;
-
-/**
- * Whether the linking of a number was cut short: on a busy machine a short lease may end before it is renewed, and what
- * is not linked yet ends with it.
- */
-export function isLost({ reason }: ConnectionStatus): boolean {
-  return reason === 'pairing_abandoned' || reason === 'pairing_timeout';
-}
+import {
+  bodyOf,
+  type ConnectionStatus,
+  connectionPath,
+  type Family,
+  isLost,
+  mostLost,
+  until,
+} from './story.ts';
 
 /** What the status operation of a number says now. */
 export async function statusOf(
@@ -23,7 +20,7 @@ export async function statusOf(
 
 /**
  * Links a number until it is connected, anew where its linking was lost.
- * @param link does what the owner does; what it throws counts only where the linking is not lost
+ * @param link begins the linking and plays the owner; an error of it counts only where the linking is not lost
  * @returns what `link` answered
  */
 export async function untilLinked<Value>(

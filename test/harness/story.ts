@@ -27,6 +27,17 @@ export async function until<Value>(
   }
 }
 
+/** How often a number is linked anew. */
+export const mostLost = 3;
+
+/**
+ * Whether the linking of a number was cut short: on a busy machine a short lease may end before it is renewed, and what
+ * is not linked yet ends with it.
+ */
+export function isLost({ reason }: Pick<ConnectionStatus, 'reason'>): boolean {
+  return reason === 'pairing_abandoned' || reason === 'pairing_timeout';
+}
+
 /** Pairs a number by QR code through the sandbox; answers the account's id. */
 export async function pair(api: Client, phone: string): Promise<string> {
   const begin = async (): Promise<ClientAnswer> => {
@@ -49,9 +60,8 @@ export async function pair(api: Client, phone: string): Promise<string> {
       );
       last = { isScanned, status, reason };
       if (status === 'connected') return true;
-      if (reason !== 'pairing_abandoned' && reason !== 'pairing_timeout') return undefined;
-      // On a busy machine a short lease may end before it is renewed, and what is not linked yet ends with it.
-      if (++lost > 3) throw new Error(`${phone} is lost again and again`);
+      if (!isLost({ reason })) return undefined;
+      if (++lost > mostLost) throw new Error(`${phone} is lost again and again`);
       connect = await begin();
       isScanned = false;
       return undefined;

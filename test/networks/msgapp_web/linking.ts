@@ -1,6 +1,6 @@
 import type { Client } from '../../harness/client.ts';
-import { isLost, mostLost, statusOf, untilLinked } from '../../harness/lost-links.ts';
-import { until } from '../../harness/story.ts';
+import { statusOf, untilLinked } from '../../harness/lost-links.ts';
+import { isLost, mostLost, until } from '../../harness/story.ts';
 import type { NetworkControl } from './control.ts';
 
 /** Begins to link a number of a live tenant; answers the account's id and the QR code that is shown. */

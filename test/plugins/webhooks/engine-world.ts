@@ -284,3 +284,8 @@ export async function deliveriesOf(process: EngineProcess): Promise<readonly Del
   const found = await process.storage.read.deliveries.byIds(ids);
   return [...found].sort((one, other) => (one.id < other.id ? -1 : 1));
 }
+
+/** So many subjects for `raise`, with numbered names. */
+export function subjects(count: number, name = 'msg') {
+  return Array.from({ length: count }, (_, index) => ({ subject: `${name}_${index}` }));
+}

@@ -27,11 +27,10 @@ import {
   raiseFannedOut,
   type Seen,
   save,
+  subjects,
 } from './engine-world.ts';
 
 const order = ['message.sent', 'message.delivered', 'message.read'] as const;
-const subjects = (count: number, name = 'msg') =>
-  Array.from({ length: count }, (_, index) => ({ subject: `${name}_${index}` }));
 
 /** That each subject's three events came once, in order, each after the one before was answered. */
 function checkOrder(t: Test, all: readonly Seen[], count: number): void {

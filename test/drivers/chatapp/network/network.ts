@@ -262,7 +262,7 @@ export class Network {
 /** A new key. The library does not find one whose fingerprint begins with a zero. */
 function serverKey(crypto: ICryptoProvider) {
   for (;;) {
-    // Not made first and then exported: a garbage collection in between would hang the process.
+    // An export after the making may hang the process: a garbage collection in between locks the key a second time.
     const { privateKey: pem, publicKey } = generateKeyPairSync('rsa', {
       modulusLength: 2048,
       publicKeyEncoding: { type: 'pkcs1', format: 'pem' },

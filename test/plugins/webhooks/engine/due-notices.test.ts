@@ -25,11 +25,10 @@ import {
   raise,
   raiseFannedOut,
   save,
+  subjects,
 } from '../engine-world.ts';
 
 // One test at a time: what is before a sweep is no matter of what runs beside it.
-const subjects = (count: number, name = 'msg') =>
-  Array.from({ length: count }, (_, index) => ({ subject: `${name}_${index}` }));
 
 for (const engine of databases) {
   t.test(
