@@ -638,6 +638,8 @@ t.test('media both ways', async (t) => {
   await until('it to be acknowledged', async () =>
     (await network.waiting(phone)) === 0 ? true : undefined,
   );
+  // The message is kept before its file is read: the acknowledgement may come first.
+  await until('its file', async () => read.length > 0 || undefined);
   t.same(read, [picture]);
 });
 
