@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { client } from '../harness/client.ts';
-import { besideMachine, figuresOf, isWithin, type Times } from '../harness/done-within.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { bodyOf, phoneNumber, sendAccepted, until, untilMessage } from '../harness/story.ts';
+import { besideMachine, figuresOf, isWithin, type Times } from '../harness/times.ts';
 
 const driver = join(import.meta.dirname, 'drivers/echo.mjs');
 

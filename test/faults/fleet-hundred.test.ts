@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { type Member, runCluster } from '../harness/cluster.ts';
-import { doneWithin } from '../harness/done-within.ts';
 import { overlaps } from '../harness/network-watch.ts';
 import { scaled } from '../harness/scale.ts';
 import { checkExactly, read } from '../harness/sending.ts';
 import { bodyOf, phoneNumber, sendAccepted, until } from '../harness/story.ts';
+import { doneWithin } from '../harness/times.ts';
 import { pairLines } from '../harness/traffic.ts';
 
 interface LeaseRow {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { type Member, runCluster } from '../harness/cluster.ts';
-import { besideMachine, figuresOf, isWithin } from '../harness/done-within.ts';
 import { scale, scaled } from '../harness/scale.ts';
 import { checkExactly, read } from '../harness/sending.ts';
 import { until } from '../harness/story.ts';
 import { checkDeliveries, subscribe } from '../harness/subscriber.ts';
+import { besideMachine, figuresOf, isWithin } from '../harness/times.ts';
 import { flowsAgain, pairLines, startTraffic, type Try, tallyTries } from '../harness/traffic.ts';
 
 const full = scale >= 1;

@@ -5,7 +5,6 @@ import t, { type Test } from 'tap';
 import { Topology } from '../../plugins/broker/topology.ts';
 import { type Client, client } from '../harness/client.ts';
 import { engines } from '../harness/databases.ts';
-import { doneWithin } from '../harness/done-within.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { openRows } from '../harness/rows.ts';
 import {
@@ -18,6 +17,7 @@ import {
   until,
   untilStatus,
 } from '../harness/story.ts';
+import { doneWithin } from '../harness/times.ts';
 import { startRabbitmq } from '../servers/rabbitmq.ts';
 
 const phone = phoneNumber(1);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from './story.ts';
-import { timed } from './times.ts';
+import { besideMachine, type Times } from './times.ts';
 
 /** Longer than any answer of a probe, in milliseconds. */
 const answerMs = 60_000;
@@ -19,13 +19,13 @@ export async function readiness(baseUrl: string): Promise<Readiness> {
   return { status: answer.status, checks };
 }
 
-/** Polls as a load balancer does, until the status comes; answers how long that took, as `timed` counts. */
-export async function timeToReadiness(baseUrl: string, status: number): Promise<number> {
-  const polling = () =>
+/** Polls as a load balancer does, until the status comes; answers how long that took. */
+export function timeToReadiness(baseUrl: string, status: number): Promise<Times> {
+  return besideMachine(() =>
     until(`${status} from /readyz`, async () =>
       (await readiness(baseUrl)).status === status ? true : undefined,
-    );
-  return (await timed(polling)).tookMs;
+    ),
+  );
 }
 
 /**

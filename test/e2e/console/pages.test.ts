@@ -8,9 +8,9 @@ import {
   violations,
   watchPage,
 } from '../../harness/browser.ts';
-import { doneWithin } from '../../harness/done-within.ts';
 import { type RunningGateway, runGateway } from '../../harness/gateway.ts';
 import { pair, phoneNumber, until } from '../../harness/story.ts';
+import { doneWithin } from '../../harness/times.ts';
 
 const [phone, ada] = [phoneNumber(1), phoneNumber(101)];
 /** Changes by others are on the screen after this. */
