@@ -2,8 +2,11 @@ import type { Authenticator } from './contracts/caller.ts';
 import { GatewayError } from './errors.ts';
 import type { GatewayLog } from './log.ts';
 
-/** How often it is checked whether the keys of open long polls are still good. */
-const keyCheckMs = 1_000;
+/**
+ * How often it is checked whether the keys of open long polls are still good: with answers at most 1 s old, all end
+ * within 2 s after their key.
+ */
+const keyCheckMs = 500;
 
 /** What a long poll is made for. */
 export interface LongPollOptions {
@@ -41,7 +44,7 @@ export class LongPoll {
 
   /**
    * Before each read: from here on a wake-up counts for the next one.
-   * @throws GatewayError `unauthorized` when the key was revoked
+   * @throws GatewayError `unauthorized` when the key is revoked or has expired
    */
   noteRead(): void {
     if (this.#revoked) throw new GatewayError('unauthorized');
@@ -85,7 +88,7 @@ export class LongPoll {
   }
 }
 
-/** The open long polls of one kind in this process, by tenant. Ends those whose key is revoked. */
+/** The open long polls of one kind in this process, by tenant. Ends those whose key is not good any more. */
 export class LongPolls<Poll extends LongPoll> {
   readonly #authenticator: Pick<Authenticator, 'isCurrent'>;
   readonly #log: GatewayLog;
@@ -125,6 +128,8 @@ export class LongPolls<Poll extends LongPoll> {
     const polls = this.#byTenant.get(poll.tenantId) ?? new Set();
     this.#byTenant.set(poll.tenantId, polls.add(poll));
     if (this.#stopping) poll.end();
+    // The key was good up to 2 s ago, when its caller was read.
+    else this.#checkKey(poll.keyId);
   }
 
   /** Nothing can wake it any more. */
@@ -151,14 +156,16 @@ export class LongPolls<Poll extends LongPoll> {
 
   #checkKeys(): void {
     const keyIds = new Set([...this.#all()].map((poll) => poll.keyId));
-    for (const keyId of keyIds) {
-      this.#authenticator.isCurrent(keyId).then(
-        (current) => {
-          if (current) return;
-          for (const poll of this.#all()) if (poll.keyId === keyId) poll.revoke();
-        },
-        (error: unknown) => this.#log.debug({ err: error }, 'a key could not be checked'),
-      );
-    }
+    for (const keyId of keyIds) this.#checkKey(keyId);
+  }
+
+  #checkKey(keyId: string): void {
+    this.#authenticator.isCurrent(keyId).then(
+      (current) => {
+        if (current) return;
+        for (const poll of this.#all()) if (poll.keyId === keyId) poll.revoke();
+      },
+      (error: unknown) => this.#log.debug({ err: error }, 'a key could not be checked'),
+    );
   }
 }

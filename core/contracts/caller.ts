@@ -38,7 +38,7 @@ export interface Authenticator {
    * @throws GatewayError `unavailable`
    */
   forTenant(tenantId: string, name: string): Promise<Caller | null>;
-  /** Whether the key is still good, at most 2 s old; asked again and again by what stays open long. */
+  /** Whether the key is still good, at most 1 s old; asked again and again by what stays open long. */
   isCurrent(keyId: string): Promise<boolean>;
   /**
    * Nothing that is remembered of this key is answered any more, as it was revoked here.
