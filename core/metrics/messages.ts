@@ -50,6 +50,18 @@ export const messageMetrics = {
       account_status: 'as of `gateway_accounts`',
     },
   },
+  gateway_messages_stalled_seconds: {
+    type: 'gauge',
+    of: 'installation',
+    unit: 'seconds',
+    meaning:
+      'Longest time that no message has left a queue in its turn: small while an account sends at its pace; absent where none is queued.',
+    labels: {
+      channel: 'name of the channel',
+      mode: ['live', 'test'],
+      account_status: 'as of `gateway_accounts`',
+    },
+  },
   gateway_webhook_deliveries_total: {
     type: 'counter',
     of: 'process',

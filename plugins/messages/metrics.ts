@@ -1,6 +1,7 @@
 import type { Metrics } from '../../core/contracts/metrics.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { StoredMessage } from './tables/message-rows.ts';
+import type { QueueCount } from './tables/queued-messages.ts';
 
 /** Metrics of messages. */
 export interface MessageMetrics {
@@ -35,21 +36,24 @@ export function showQueues(
   storage: Pick<Storage, 'read' | 'now'>,
 ): void {
   metrics.installation(
-    ['gateway_messages_queued', 'gateway_messages_oldest_queued_seconds'],
+    [
+      'gateway_messages_queued',
+      'gateway_messages_oldest_queued_seconds',
+      'gateway_messages_stalled_seconds',
+    ],
     async () => {
       const queues = await storage.read.queuedMessages.queues();
       const at = await storage.now();
-      const labelled = queues.map(({ channel, mode, status, queued, oldest }) => ({
-        labels: { channel, mode, account_status: status },
-        queued,
-        ageS: Math.max(0, at - oldest) / 1_000,
-      }));
+      const ageS = (moment: number): number => Math.max(0, at - moment) / 1_000;
+      const show = (value: (queue: QueueCount) => number) =>
+        queues.map((queue) => {
+          const { channel, mode, status: account_status } = queue;
+          return { labels: { channel, mode, account_status }, value: value(queue) };
+        });
       return {
-        gateway_messages_queued: labelled.map(({ labels, queued }) => ({ labels, value: queued })),
-        gateway_messages_oldest_queued_seconds: labelled.map(({ labels, ageS }) => ({
-          labels,
-          value: ageS,
-        })),
+        gateway_messages_queued: show(({ queued }) => queued),
+        gateway_messages_oldest_queued_seconds: show(({ oldest }) => ageS(oldest)),
+        gateway_messages_stalled_seconds: show(({ stalledSince }) => ageS(stalledSince)),
       };
     },
   );

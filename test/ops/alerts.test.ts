@@ -17,7 +17,7 @@ t.test('Prometheus takes the alerts', { skip: !hasPrometheus() }, async (t) => {
 t.test('accounts of test tenants give no alert', { skip: !hasPrometheus() }, async (t) => {
   const troubles = {
     GatewayQueueNotDraining:
-      'gateway_messages_oldest_queued_seconds{mode="MODE", account_status="connected"}',
+      'gateway_messages_stalled_seconds{mode="MODE", account_status="connected"}',
     GatewayNetworkUnreachable:
       'gateway_accounts{mode="MODE", status="connecting", reason="network_unreachable"}',
     GatewayAccountDisconnected:
@@ -38,6 +38,22 @@ t.test('accounts of test tenants give no alert', { skip: !hasPrometheus() }, asy
   };
   t.same(await firing('live'), Object.keys(troubles));
   t.same(await firing('test'), []);
+});
+
+t.test('a queue that drains at its pace gives no alert', { skip: !hasPrometheus() }, async (t) => {
+  const labels = 'mode="live", account_status="connected"';
+  const input_series = [
+    { series: `gateway_messages_queued{${labels}}`, values: '2000-100x20' },
+    { series: `gateway_messages_oldest_queued_seconds{${labels}}`, values: '0+60x20' },
+    { series: `gateway_messages_stalled_seconds{${labels}}`, values: '1x20' },
+  ];
+  const alertname = 'GatewayQueueNotDraining';
+  const alert_rule_test = [{ eval_time: '20m', alertname, exp_alerts: [] }];
+  const tests = [{ interval: '1m', input_series, alert_rule_test }];
+  const rule_files = [join(ops, 'alerts.yaml')];
+  const folder = t.testdir({ 'tests.yaml': JSON.stringify({ rule_files, tests }) });
+  const { code, output } = await promtool(['test', 'rules', join(folder, 'tests.yaml')], '');
+  t.equal(code, 0, output);
 });
 
 t.test('alerts and dashboard name metrics and labels that there are', async (t) => {

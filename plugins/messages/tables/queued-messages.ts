@@ -17,7 +17,12 @@ export interface QueueCount {
   readonly queued: number;
   /** When the oldest of them was accepted. */
   readonly oldest: number;
+  /** The earliest time since which no message has left one of these queues in its turn. */
+  readonly stalledSince: number;
 }
+
+/** Messages right before a queue of which one has left it at the account's pace: some failed without a hand-over. */
+const justBefore = 20;
 
 /** Which messages of a queue. */
 export interface QueuePart {
@@ -159,18 +164,30 @@ export class QueuedMessageTable {
     return rows.map((row) => row.id);
   }
 
-  /** The queued messages of all accounts, by channel, mode and status of the account. */
+  /**
+   * The queued messages of all accounts, by channel, mode and status of the account. The first message of a queue waits
+   * since it was handed over, else since one before or behind it was that has left; since its acceptance when it is tried again.
+   */
   async queues(): Promise<readonly QueueCount[]> {
     const index =
       this.db.dialect === 'mysql' ? 'force index (messages_account_id_status_sequence)' : '';
     const queued = `from messages ${index} where account_id = a.id and status = 'queued'`;
+    const first = `${queued} order by sequence limit 1`;
     return this.db.rows<QueueCount>(
-      `select channel, mode, status, sum(queued) as queued, min(oldest) as oldest from (
+      `select channel, mode, status, sum(queued) as queued, min(oldest) as oldest,
+         min(case when attempts > 1 then oldest when handed is not null then handed
+           when others > oldest then others else oldest end) as stalledSince
+       from (
          select a.channel, (select mode from tenants where id = a.tenant_id) as mode, a.status,
            (select count(*) ${queued}) as queued,
-           (select created_at ${queued} order by sequence limit 1) as oldest
-         from accounts as a where a.removed_at is null
-       ) as queues where queued > 0 group by channel, mode, status`,
+           (select created_at ${first}) as oldest,
+           (select dispatched_at ${first}) as handed,
+           (select attempts ${first}) as attempts,
+           (select max(dispatched_at) from messages ${index} where account_id = a.id
+              and status in ('sent', 'delivered', 'read', 'failed')
+              and sequence >= (select sequence ${first}) - ${justBefore}) as others
+         from accounts as a where a.removed_at is null and exists (select 1 ${queued})
+       ) as queues group by channel, mode, status`,
     );
   }
 

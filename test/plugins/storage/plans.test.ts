@@ -412,7 +412,7 @@ function reads(ids: readonly string[]): readonly Read[] {
     refusals.between('ten_big', 'day 100', 'day 129'),
   );
   const every = 10 * (tenants.length + 500);
-  // The queues of all accounts: two seeks for each, and each of the messages that are queued.
+  // The queues of all accounts: few seeks for each, and each of the messages that are queued.
   found.push({
     name: 'metrics: queues',
     most: total / 10 + 5 * every,
