@@ -48,12 +48,11 @@ t.test('work runs in order of arrival, at most half of the slots for one tenant'
 
 t.test('no tenant and no server takes all the slots', async (t) => {
   const slots = new Slots(8);
-  const patient = new AbortController().signal;
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const hang = async (tenantId: string, server: string, count: number) => {
     for (let n = 0; n < count; n += 1) {
-      void slots.run({ tenantId, server }, patient, async () => {
+      void slots.run({ tenantId, server }, new AbortController().signal, async () => {
         begun.push(`${tenantId} ${server}`);
         await new Promise<void>((resolve) => ends.push(resolve));
       });

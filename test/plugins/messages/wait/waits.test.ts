@@ -265,9 +265,9 @@ for (const engine of databases) {
     t.test('one that is answered at once takes no place, but is none too many', async (t) => {
       const { tenantId, session } = await open();
       await stage.part.receive(session, inbound('a'));
-      const behind = request(tenantId, { position: 0 });
+      const behind = () => request(tenantId, { position: 0 });
       const answers = await Promise.all(
-        Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? stage : other).waits.wait(behind)),
+        Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? stage : other).waits.wait(behind())),
       );
       for (const answer of answers) t.same(texts(answer), ['a']);
       const two = [stage, other].map((process) =>
@@ -275,10 +275,10 @@ for (const engine of databases) {
       );
       await until('both to be open', async () => (await slots(tenantId)) === 2);
       const refused = { code: 'wait_concurrency', retryAfterS: Number };
-      await t.rejects(stage.waits.wait(behind), refused);
+      await t.rejects(stage.waits.wait(behind()), refused);
       await stage.part.receive(session, inbound('b'));
       for (const answer of await Promise.all(two)) t.same(texts(answer), ['b']);
-      t.same(texts(await other.waits.wait(behind)), ['a', 'b']);
+      t.same(texts(await other.waits.wait(behind())), ['a', 'b']);
     });
 
     t.test('a place is over when its wait is, however late it was got', async (t) => {
