@@ -13,6 +13,8 @@ import { IsolatedSession } from './session.ts';
 import { DriverThread, type ThreadEnd, type ThreadParts } from './thread.ts';
 import type { DriverFacts } from './thread-data.ts';
 
+export { NoAnswerInTime } from './now.ts';
+
 /** The first pause before a new thread; each further one is twice as long, up to the longest. Milliseconds. */
 const firstPauseMs = 1_000;
 const longestPauseMs = 300_000;
