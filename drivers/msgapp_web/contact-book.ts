@@ -159,7 +159,11 @@ export class ContactBook {
 
   async #phoneBehind(hidden: string | null): Promise<string | null> {
     if (hidden === null) return null;
-    return phoneOfAddress(await this.#socket.signalRepository.lidMapping.getPNForLID(hidden));
+    const address = await this.#socket.signalRepository.lidMapping.getPNForLID(hidden);
+    // A hidden id keeps the number it had before: that may be somebody else's by now.
+    return (await this.#hiddenIdOf(address)) === hiddenIdOf(hidden)
+      ? phoneOfAddress(address)
+      : null;
   }
 
   async #entry(place: string): Promise<Entry> {

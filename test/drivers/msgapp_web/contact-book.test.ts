@@ -76,3 +76,16 @@ t.test('a number that has changed hands is not of its former owner', async (t) =
   t.equal(await book.destinationOf(number('+12025550101')), '772@lid');
   t.match(await book.person('771@lid', null, null), { phone: '+12025550102' });
 });
+
+t.test('a hidden id whose number has gone to another is without one', async (t) => {
+  const { book, pair } = await contactBookAndPairs();
+  await pair('12025550101', '771');
+  t.match(await book.person('771@lid', null, null), { phone: '+12025550101' });
+  await pair('12025550101', '772');
+  t.same(await book.person('771@lid', null, 'Ada'), {
+    phone: null,
+    networkId: '771@lid',
+    name: 'Ada',
+  });
+  t.match(await book.person('772@lid', null, null), { phone: '+12025550101' });
+});
