@@ -1,4 +1,4 @@
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
 import { deadAfterMs } from '../../../core/heartbeat.ts';
 import type { ClusterProcess } from '../contract.ts';
 
@@ -54,7 +54,8 @@ export class ProcessTable {
   /**
    * Deletes processes whose last heartbeat is before `since`, and dates back to `now` those ahead of it: the clock was set
    * back, and a living one soon beats again. They are read without a lock: a search with one would wait for the row of
-   * every process that is just beating.
+   * every process that is just beating. A row that another heartbeat has locked is skipped: two that waited for each
+   * other's row, each with its own, would deadlock.
    */
   async settle(since: number, now: number): Promise<void> {
     const ahead = now + deadAfterMs;
@@ -64,9 +65,17 @@ export class ProcessTable {
       .orWhere('seen_at', '>', ahead)
       .pluck('id');
     if (ids.length === 0) return;
-    const found = () => this.db.knex('processes').whereIn('id', ids);
-    await found().where('seen_at', '<', since).delete();
-    await found().where('seen_at', '>', ahead).update({ seen_at: now });
+    const free = await this.db.rows<Pick<StoredProcess, 'id' | 'seen_at'>>(
+      `select id, seen_at from processes where id in (${placeholders(ids.length)})
+       order by id ${this.db.lockingFree}`,
+      ids,
+    );
+    // One by one: a search for several may also lock the rows of others.
+    for (const { id, seen_at } of free) {
+      const found = this.db.knex('processes').where({ id });
+      if (Number(seen_at) < since) await found.delete();
+      else if (Number(seen_at) > ahead) await found.update({ seen_at: now });
+    }
   }
 }
 
