@@ -124,8 +124,7 @@ export interface paths {
          * List contacts
          * @description Contacts of all accounts, newest first: made by a send to a new phone number or address, by an inbound message, by
          *     an import or by `create_contact`. Two that turn out to be one person become one, the older. Follow `next_cursor` with `before` for older ones.
-         *     To a key that is limited to accounts it shows who exchanged messages with them: a page may be short, or empty,
-         *     while `next_cursor` is not null.
+         *     To a key that is limited to accounts it shows who exchanged messages with them.
          */
         get: operations["list_contacts"];
         put?: never;

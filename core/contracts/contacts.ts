@@ -54,8 +54,7 @@ export interface Contacts {
    */
   find(caller: ActingCaller, id: string): Promise<ContactView | null>;
   /**
-   * A page of the caller's contacts, as `GET /contacts` answers it. Within the accounts of a key it may be short, or empty,
-   * while `next_cursor` is not null.
+   * A page of the caller's contacts, as `GET /contacts` answers it.
    * @throws GatewayError `invalid_cursor`, `invalid_phone_number`, `unavailable`
    */
   list(caller: ActingCaller, query?: ContactQuery): Promise<ContactPage>;

@@ -12,7 +12,7 @@ import { exportContact } from './export-contact.ts';
 import { contactPage } from './list-contacts.ts';
 import { contactOperations } from './operations.ts';
 import type { KnownContacts } from './shown-contacts.ts';
-import type { ContactFilter } from './tables/contacts.ts';
+import type { ContactFilter } from './tables/contact-lists.ts';
 import { contactView } from './view.ts';
 
 /** How long a call to erase a contact waits for its end, milliseconds: most are done in a moment. */
@@ -63,7 +63,7 @@ export default gatewayPlugin(
     };
     provideSingleton(app.container, 'contacts', () => ({
       find,
-      list: (caller, query = {}) => contactPage({ list, known, cursors, channels }, caller, query),
+      list: (caller, query = {}) => contactPage({ list, cursors, channels }, caller, query),
       async change(caller, id, fields) {
         const isLimited = (caller.accountIds ?? null) !== null;
         if (isLimited && (await find(caller, id)) === null) return null;

@@ -190,6 +190,22 @@ t.test('keys', async (t) => {
     const { contacts } = bodyOf<{ contacts: { id: string }[] }>(await limited.get('/contacts'));
     t.notOk(contacts.some(({ id }) => id === names.contact));
     t.ok(contacts.some(({ id }) => id === own.contact.id));
+    const walked: string[] = [];
+    for (let before: string | null = ''; before !== null; ) {
+      const path: string = `/contacts?limit=1${before === '' ? '' : `&before=${before}`}`;
+      const page = bodyOf<{ contacts: { id: string }[]; next_cursor: string | null }>(
+        await limited.get(path),
+      );
+      t.equal(page.contacts.length, 1, 'no page is left empty by what the key may not see');
+      walked.push(...page.contacts.map(({ id }) => id));
+      before = page.next_cursor;
+    }
+    t.same(
+      walked,
+      contacts.map(({ id }) => id),
+    );
+    const search = await limited.get(`/conversations?q=${friend.slice(1)}`);
+    t.match(search, { body: { conversations: [{ account_id: second }], next_cursor: null } });
     t.match(await limited.get(`/contacts/${names.contact}`), { status: 404 });
     t.match(await limited.get(`/messages/${own.id}`), { status: 200 });
 

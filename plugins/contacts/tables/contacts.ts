@@ -1,5 +1,6 @@
-import { olderThan, placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
 import type { Contact, ContactKey, MessageRecipient } from '../contract.ts';
+import { type ContactFilter, erasedAt, listContacts, notErased } from './contact-lists.ts';
 import {
   type ContactColumns,
   changeableContactRow,
@@ -7,35 +8,13 @@ import {
   toRow,
 } from './contact-rows.ts';
 
-/** Which contacts a list holds, newest first. */
-export interface ContactFilter {
-  readonly channel: string | null;
-  readonly phone: string | null;
-  /** Those whose phone or network id is one of these. */
-  readonly addresses?: readonly string[];
-  readonly before: { readonly createdAt: number; readonly id: string } | null;
-  readonly limit: number;
-}
-
 /** The most conditions that are tied by `or`: SQLite bounds the depth of an expression. */
 const alternatives = 200;
-
-/** True of all contacts but the erased ones: what is left of these has no address. */
-const notErased = '(phone is not null or network_id is not null)';
-
-/** When an erased contact was made: lists end before those, however many they are. */
-const erasedAt = 0;
 
 /** A part of a `where`, with its values. */
 interface Condition {
   readonly sql: string;
   readonly bindings: readonly string[];
-}
-
-/** The index by which contacts are listed: in its order, or found by a phone on whichever channel. */
-function listIndex({ channel, phone }: ContactFilter): string {
-  const filtered = channel === null ? 'tenant_id' : 'tenant_id_channel';
-  return `contacts_${filtered}_${phone === null ? 'created_at_id' : 'phone'}`;
 }
 
 /** The SQL of contacts. */
@@ -176,44 +155,8 @@ export class ContactTable {
     return rows.map(contactFromColumns)[0] ?? null;
   }
 
-  /** Newest first, by (created_at, id). */
-  async list(tenantId: string, filter: ContactFilter): Promise<readonly Contact[]> {
-    const { knex, dialect } = this.db;
-    // Else MariaDB and MySQL would read the whole tenant, from its newest contact on, for a page in the middle, and
-    // SQLite for a phone.
-    const hinted = dialect === 'mysql' ? '?? force index (??)' : '?? indexed by ??';
-    const { addresses } = filter;
-    const query = knex
-      .from(
-        addresses === undefined
-          ? knex.raw(hinted, ['contacts', listIndex(filter)])
-          : this.#addressed(tenantId, addresses, hinted),
-      )
-      .where('tenant_id', tenantId)
-      .where('created_at', '>', erasedAt)
-      .whereRaw(notErased)
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(filter.limit);
-    if (filter.channel !== null) query.where('channel', filter.channel);
-    if (filter.phone !== null) query.where('phone', filter.phone);
-    if (filter.before !== null) olderThan(query, filter.before);
-    const rows: readonly ContactColumns[] = await query;
-    return rows.map(contactFromColumns);
-  }
-
-  /** The contacts whose phone or network id is one of these, as what a list is read from. */
-  #addressed(tenantId: string, addresses: readonly string[], hinted: string) {
-    const { knex, dialect } = this.db;
-    const having = (column: 'phone' | 'network_id') =>
-      knex
-        .select('id as named')
-        .from(knex.raw(hinted, ['contacts', `contacts_tenant_id_${column}`]))
-        .where('tenant_id', tenantId)
-        .whereIn(column, addresses);
-    const named = having('phone').union(having('network_id'));
-    // In this order on both engines: else they may read the whole tenant.
-    const join = dialect === 'mysql' ? 'straight_join' : 'cross join';
-    return knex.raw(`(?) addressed ${join} contacts on contacts.id = addressed.named`, [named]);
+  /** Newest first, by (created_at, id), which is the order of the ids. */
+  list(tenantId: string, filter: ContactFilter): Promise<readonly Contact[]> {
+    return listContacts(this.db, tenantId, filter);
   }
 }

@@ -98,7 +98,7 @@ export async function foundConversations(
   let position: ListPosition | null = before;
   let last: SearchPosition | null = before;
   for (let read = 0; read < scanned; read += chunk) {
-    const any = { channel: null, phone: null, before: position, limit: chunk };
+    const any = { channel: null, phone: null, accounts, before: position, limit: chunk };
     const rows = await contacts.list(tenantId, any);
     const found = [...(read === 0 && begun !== null ? [begun] : []), ...rows].filter((contact) => {
       const held =

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import type { Caller } from '../../../core/contracts/caller.ts';
 import type { Driver } from '../../../core/contracts/driver.ts';
+import { newId } from '../../../core/ids.ts';
 import type { AnyOperation } from '../../../core/operation.ts';
 import { ContactChanger } from '../../../plugins/contacts/contact-changer.ts';
 import { createContactLane } from '../../../plugins/contacts/create.ts';
@@ -69,11 +70,13 @@ for (const engine of databases) {
       id: string,
       parts: { params?: object; query?: object; body?: object },
       tenant = tenantId,
+      accountIds: ReadonlySet<string> | null = null,
     ): Promise<Body> => {
       const operation = operations.find((one) => one.id === id) as AnyOperation;
       const answer = await operation.handler({
         caller: {
           tenantId: tenant,
+          accountIds,
           mode: 'live',
           disabled: new Set(['chatapp']),
         } as unknown as Caller,
@@ -164,5 +167,48 @@ for (const engine of databases) {
     t.equal(await isSet(), true, "the network's name is not followed any more");
     await call('update_contact', { params, body: { name: '' } });
     t.equal(await isSet(), false, 'an empty one follows it again');
+
+    // A key that is limited to accounts: what others wrote to leaves no trace, in a cursor either.
+    const { tenantId: shared, accountIds } = await makeTenant(stage, 3);
+    const [own = '', second = '', foreign = ''] = accountIds;
+    const phones = [...'01234567'].map((n) => `+1202555030${n}`);
+    for (const [n, phone] of phones.entries()) {
+      await stage.send({ tenantId: shared, accountId: n < 4 ? own : foreign, phone });
+      if (n === 2) await stage.send({ tenantId: shared, accountId: second, phone });
+    }
+    const of = async (query: object, ...accounts: readonly string[]) =>
+      await call<Page>('list_contacts', { query }, shared, new Set(accounts));
+    const walk = async (...accounts: readonly string[]) => {
+      const pages: (readonly string[])[] = [];
+      for (let before: string | undefined; ; ) {
+        const page = await of({ limit: 2, before }, ...accounts);
+        pages.push(page.contacts.map(({ phone }) => phone));
+        if (page.next_cursor === null) return pages;
+        before = page.next_cursor;
+      }
+    };
+    const whole = [
+      [phones[3], phones[2]],
+      [phones[1], phones[0]],
+    ];
+    t.same(await walk(own), whole);
+    t.same(await walk(own, second), whole, 'one that two accounts know comes once');
+    t.same(await walk(second), [[phones[2]]]);
+    t.same(await walk(), [[]]);
+    t.same((await of({ channel: 'chatapp' }, own)).contacts, []);
+    t.equal((await of({ channel: 'msgapp_web' }, own)).contacts.length, 4);
+    const [twin] = await storage.read.contacts.byKeys([
+      { tenantId: shared, channel: 'msgapp_web', phone: phones[0] ?? '', networkId: null },
+    ]);
+    await stage.run(async (unit) => {
+      if (twin === undefined) throw new Error('it was written to');
+      const there = { channel: 'chatapp', createdAt: twin.createdAt + 60_000 };
+      await unit.contacts.insert([{ ...twin, ...there, id: newId('con') }]);
+    });
+    for (const query of [{ phone: phones[0] }, { address: phones[0] }]) {
+      const page = await of({ ...query, limit: 1 }, own);
+      t.match(page, { contacts: [{ id: twin?.id }], next_cursor: null });
+      t.same(await of({ ...query, limit: 1 }, foreign), { contacts: [], next_cursor: null });
+    }
   });
 }

@@ -347,6 +347,14 @@ function reads(ids: readonly string[]): readonly Read[] {
     const filter = { channel: null, phone: null, before: position, limit: 101 };
     const page = position === null ? 'first page' : 'later page';
     add(`contacts, ${page}`, 110, ({ contacts }) => contacts.list('ten_big', filter));
+    for (const channel of [null, 'msgapp_web', 'chatapp']) {
+      add(`contacts of an account, of ${channel}, ${page}`, 330, ({ contacts }) =>
+        contacts.list('ten_big', {
+          ...{ ...filter, channel },
+          accounts: new Set([accountOf('ten_big', 0)]),
+        }),
+      );
+    }
     add(`contacts of a channel, ${page}`, 110, ({ contacts }) =>
       contacts.list('ten_big', { ...filter, channel: 'msgapp_web' }),
     );
