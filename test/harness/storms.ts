@@ -10,6 +10,7 @@ import { watchReadiness } from './readiness.ts';
 import { scale } from './scale.ts';
 import type { Line } from './sending.ts';
 import { until } from './story.ts';
+import { besideMachine, isWithin } from './times.ts';
 
 /**
  * In which so many accounts are to be live again: twice what the pace of the log-ins makes of it. Tries after an outage
@@ -24,8 +25,14 @@ export function handoverMs(count: number): number {
   return Math.max(10_000, count * 100);
 }
 
-/** The longest that readiness may take; beside other tests the machine itself is slower. */
-const readinessMs = scale < 1 ? 3_000 : 1_000;
+/** The longest that readiness may take. */
+const readinessMs = 1_000;
+
+/** Beside other tests the machine itself is slower; at full size nothing else is to run. */
+const passing: typeof besideMachine =
+  scale < 1
+    ? besideMachine
+    : async (work) => ({ value: await work(), tookMs: Number.NaN, slowestMs: 0 });
 
 /** The most log-ins of one second that a network is to see. */
 export const mostLogIns = 100;
@@ -76,36 +83,40 @@ export class Storms {
     const [logins, fences] = [await this.#network.logins(), await this.#fences()];
     const watch = watchReadiness(origins);
     const struckAt = clockNow();
-    await strike();
-    const begunAt = performance.now();
     const since = async (): Promise<readonly number[]> => {
       const now = await this.#network.logins();
       return phones.map((phone) => (now[phone] ?? 0) - (logins[phone] ?? 0));
     };
     let last: readonly number[] = [];
     let connected = 0;
-    await until(
-      () => `${name}: ${last.filter((one) => one > 0).length} in, ${connected} connected`,
-      async () => {
-        last = await since();
-        [{ connected }] = (await this.#rows.rows<{ connected: number }>(
-          "select count(*) as connected from accounts where status = 'connected'",
-        )) as [{ connected: number }];
-        const isAll = last.every((one) => one > 0) && connected === this.#lines.length;
-        return isAll ? true : undefined;
-      },
-      300_000,
-    );
-    const tookMs = Math.round(performance.now() - begunAt);
-    // Whoever logged in twice has done so by then, or does it on the next renewal.
-    await sleep(3_500);
+    const work = async (): Promise<number> => {
+      await strike();
+      const begunAt = performance.now();
+      await until(
+        () => `${name}: ${last.filter((one) => one > 0).length} in, ${connected} connected`,
+        async () => {
+          last = await since();
+          [{ connected }] = (await this.#rows.rows<{ connected: number }>(
+            "select count(*) as connected from accounts where status = 'connected'",
+          )) as [{ connected: number }];
+          const isAll = last.every((one) => one > 0) && connected === this.#lines.length;
+          return isAll ? true : undefined;
+        },
+        300_000,
+      );
+      const tookMs = Math.round(performance.now() - begunAt);
+      // Whoever logged in twice has done so by then, or does it on the next renewal.
+      await sleep(3_500);
+      return tookMs;
+    };
+    const { value: tookMs, slowestMs } = await passing(work);
     const total = (await since()).reduce((sum, one) => sum + one, 0);
-    const slowestMs = Math.round(await watch());
+    const readyMs = Math.round(await watch());
     const seen = await this.#network.logInsSince(struckAt);
     const busiest = busiestSecond(seen);
     t.comment(
       `${name}: ${phones.length} live after ${tookMs} ms, ${total} log-ins, at most ${busiest} in a second, ` +
-        `slowest /readyz ${slowestMs} ms`,
+        `slowest /readyz ${readyMs} ms, slowest turn of the machine ${Math.round(slowestMs)} ms`,
     );
     t.equal(total, phones.length, `${name}: one log-in each`);
     t.same(
@@ -114,8 +125,12 @@ export class Storms {
       `${name}: one connection each`,
     );
     t.ok(busiest <= mostLogIns, `${name}: at most ${mostLogIns} log-ins in a second`);
-    t.ok(tookMs < expected.withinMs, `${name}: within ${expected.withinMs} ms`);
-    t.ok(slowestMs < readinessMs, `${name}: readiness within ${readinessMs} ms`);
+    t.ok(
+      isWithin({ tookMs, slowestMs }, expected.withinMs),
+      `${name}: within ${expected.withinMs} ms`,
+    );
+    const ready = { tookMs: readyMs, slowestMs };
+    t.ok(isWithin(ready, readinessMs), `${name}: readiness within ${readinessMs} ms`);
     const after = await this.#fences();
     const moved = new Set(phones);
     const wrong = this.#lines.filter(({ account, phone }) => {
