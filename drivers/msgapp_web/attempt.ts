@@ -186,9 +186,10 @@ export class ConnectAttempt {
       // A link that is not stored leaves a dead device on the phone: the next try begins anew.
       if (this.#linking === null) await keys.writes.durable();
       else await keys.writes.surelyDurable();
-      if (this.#over.signal.aborted || book === null) return;
+      if (!this.#connection.uses(socket) || book === null) return;
       const own = await isPhoneOf(account.identifier, keys.login.me?.id, socket).catch(() => null);
-      if (this.#over.signal.aborted) return;
+      // A connection that is not logged in yet may have gone on with another socket.
+      if (!this.#connection.uses(socket)) return;
       if (own === false) {
         return await this.#refuse(socket, (unlinked) =>
           wrongPhoneEnding(keys.login.me?.id, unlinked),

@@ -118,6 +118,11 @@ export function endingOf(code: CloseCode, phase: ConnectionPhase): Ending {
   return losses[code] ?? lost(`The network ended the connection with code ${code}.`);
 }
 
+/** Whether a loss may be over in a moment, with nothing changed. Pure. */
+export function isPassing(reason: LostReason): boolean {
+  return reason === 'network_unreachable' || reason === 'rate_limited';
+}
+
 /** How a connection closed, from the error that the library ends it with. Pure. */
 export function closeCodeOf(error: unknown): CloseCode {
   if (!(error instanceof Error)) return 'unknown';

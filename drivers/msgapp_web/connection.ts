@@ -4,7 +4,9 @@ import {
   type CloseCode,
   type ConnectionPhase,
   closeCodeOf,
+  type Ending,
   endingOf,
+  isPassing,
   type LastEnding,
   lost,
   unanswered,
@@ -27,6 +29,10 @@ const resumeTimeoutMs = 300_000;
 
 /** How often the network may ask for a new connection: once is usual, after a device is linked. */
 const mostRestarts = 5;
+
+/** Pauses before a phone's new device is logged in once more, in milliseconds: the first, and the longest. */
+const firstPauseMs = 1_000;
+const longestPauseMs = 30_000;
 
 /** What a connection is made of. */
 export interface NetworkConnectionParts extends LibrarySocketParts {
@@ -69,6 +75,8 @@ export class NetworkConnection {
   #liveness: Liveness | null = null;
   readonly #deadline: NodeJS.Timeout;
   #restarts = 0;
+  #pauseMs = firstPauseMs;
+  #pause: NodeJS.Timeout | null = null;
   #over = false;
 
   constructor(
@@ -102,8 +110,14 @@ export class NetworkConnection {
     if (this.#over) return;
     this.#over = true;
     clearTimeout(this.#deadline);
+    if (this.#pause !== null) clearTimeout(this.#pause);
     this.#parts.keys.writes.close();
     this.#drop();
+  }
+
+  /** Whether this is the socket that it goes through now. */
+  uses(socket: LibrarySocket): boolean {
+    return socket === this.#socket;
   }
 
   #connect(): void {
@@ -135,7 +149,7 @@ export class NetworkConnection {
 
   #silent(): void {
     const dead = lost('The network does not answer on this connection any more.');
-    this.end(this.phase === 'connected' ? dead : unanswered);
+    this.#finished(this.phase === 'connected' ? dead : unanswered);
   }
 
   #newGate(): FrameGate {
@@ -171,20 +185,37 @@ export class NetworkConnection {
   }
 
   #closed(code: CloseCode): void {
-    const ending = endingOf(code, this.phase);
-    if (ending.type !== 'restart') {
-      this.end(ending);
-      return;
-    }
-    this.#restarts += 1;
-    if (this.#restarts > mostRestarts) {
-      this.end(lost('The network asked for a new connection again and again.'));
-      return;
-    }
     // After a code was used it can no longer run out.
+    if (this.phase === 'showing' && this.#parts.keys.isLinked) this.phase = 'linking';
+    this.#finished(endingOf(code, this.phase));
+  }
+
+  /** Goes on with another socket where the network asks for one, or has linked the device and was lost before its login. */
+  #finished(ending: Ending): void {
+    const asked = ending.type === 'restart';
+    if (asked) this.#restarts += 1;
+    const last =
+      asked && this.#restarts > mostRestarts
+        ? lost('The network asked for a new connection again and again.')
+        : ending;
+    if (last.type !== 'restart' && !this.#mayLogInYet(last)) {
+      this.end(last);
+      return;
+    }
     if (this.phase === 'showing') this.phase = 'linking';
     this.#drop();
-    void this.#again();
+    if (last.type === 'restart') {
+      void this.#again();
+      return;
+    }
+    this.#pause = setTimeout(() => void this.#again(), this.#pauseMs).unref();
+    this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
+  }
+
+  /** A new link would need another code, and leave this device dead on the phone's list. */
+  #mayLogInYet(ending: LastEnding): boolean {
+    if (this.phase === 'resuming' || this.phase === 'connected') return false;
+    return this.#parts.keys.isLinked && ending.type === 'lost' && isPassing(ending.reason);
   }
 
   async #again(): Promise<void> {

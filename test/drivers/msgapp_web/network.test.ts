@@ -161,6 +161,59 @@ t.test(
   },
 );
 
+t.test('a device that was scanned is logged in, whatever breaks before', async (t) => {
+  for (const [what, hinder, free] of [
+    [
+      'no connection',
+      (phone: string) => network.setReachable(phone, false),
+      (phone: string) => network.setReachable(phone, true),
+    ],
+    [
+      'too many log-ins',
+      (phone: string) => network.refuse(phone, '429'),
+      (phone: string) => network.refuse(phone, null),
+    ],
+    ['a broken connection', (phone: string) => network.breakLinks(phone), async () => undefined],
+  ] as const) {
+    const { account, port, session } = await bench.open();
+    await session.link({ method: 'qr', importContacts: false, importHistory: false });
+    const { data } = await port.step('show_qr');
+    await hinder(account.identifier);
+    const { connections } = network.traffic();
+    await network.scan(account.identifier, data);
+    await until(
+      'another connection',
+      async () => network.traffic().connections > connections || undefined,
+    );
+    await bench.quiet();
+    await free(account.identifier);
+    await port.state('connected');
+    t.same(
+      port.events.map((event) => ('state' in event ? event.state : event.type)),
+      ['step', 'connected'],
+      what,
+    );
+    t.equal(await network.devices(account.identifier), 1);
+  }
+});
+
+t.test('a device that was taken off before its first login is refused', async (t) => {
+  const { account, port, session } = await bench.open();
+  await session.link({ method: 'qr', importContacts: false, importHistory: false });
+  const { data } = await port.step('show_qr');
+  await network.setReachable(account.identifier, false);
+  const { connections } = network.traffic();
+  await network.scan(account.identifier, data);
+  await until(
+    'another connection',
+    async () => network.traffic().connections > connections || undefined,
+  );
+  await network.unlink(account.identifier);
+  await network.setReachable(account.identifier, true);
+  t.match(await port.state('refused'), { reason: 'login_refused' });
+  t.equal(port.credentials.values.size, 0);
+});
+
 t.test('a version that the network no longer takes can be set by an option', async (t) => {
   const { account, port, session } = await linked();
   t.teardown(() => network.takeOnly(null));

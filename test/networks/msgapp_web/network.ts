@@ -61,7 +61,7 @@ export class FakeNetwork {
     for (const pairing of this.#board.pairings()) {
       const candidate = pairing.scanned(text);
       if (candidate === null) continue;
-      pairing.link(phone.owner, phone.newDevice(beside), candidate);
+      pairing.link(phone.owner, phone.newDevice(beside), candidate, phone.breaksLinks);
       return;
     }
     throw new Error('nobody shows this code');
@@ -259,6 +259,11 @@ export class FakeNetwork {
   /** Refuses those of the next questions of this phone's device where media are kept that are `true`. */
   async refuseMediaHosts(number: string, refused: readonly boolean[]): Promise<void> {
     this.#phone(number).refusedMediaHosts = [...refused];
+  }
+
+  /** A device that this phone scans is cut off where it would be asked to connect anew. */
+  async breakLinks(number: string): Promise<void> {
+    this.#phone(number).breaksLinks = true;
   }
 
   /** A device of this phone that leaves is cut off in place of an answer. */

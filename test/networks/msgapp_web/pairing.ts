@@ -21,6 +21,7 @@ export class Pairing {
   #typed: { readonly ephemeral: KeyPair; readonly theirs: Buffer } | null = null;
   #accept: ((candidate: Candidate) => void) | null = null;
   #sealed: BinaryNode | null = null;
+  #breaks = false;
 
   constructor(library: Library, wire: Wire) {
     this.#library = library;
@@ -111,12 +112,14 @@ export class Pairing {
     }
     if (node.attrs.type === 'set' || node.attrs.type === 'get') this.wire.send(resultOf(node));
     if (node.attrs.type === 'result' && this.#sealed !== null) {
-      this.wire.finish(streamError('515'));
+      if (this.#breaks) this.wire.destroy();
+      else this.wire.finish(streamError('515'));
     }
   }
 
-  /** The phone vouches for the device, which then connects anew. */
-  link(owner: Endpoint, device: number, candidate: Candidate): void {
+  /** The phone vouches for the device, which then connects anew. @param breaks whether it is not asked to, but cut off */
+  link(owner: Endpoint, device: number, candidate: Candidate, breaks = false): void {
+    this.#breaks = breaks;
     this.#sealed = successNode(this.#library, this.wire.nextId(), { owner, device, candidate });
     this.wire.send(this.#sealed);
   }

@@ -82,6 +82,8 @@ export class Phone {
   refusedMediaHosts: boolean[] = [];
   /** A device that leaves is cut off in place of an answer. */
   cutsLeavers = false;
+  /** Cuts off a device that it has just linked. */
+  breaksLinks = false;
   /** Null: sends are read and answered as they come. */
   measured: MeasuredSends | null = null;
   /** Receipts follow each message by themselves. */
