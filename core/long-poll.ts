@@ -128,7 +128,7 @@ export class LongPolls<Poll extends LongPoll> {
     const polls = this.#byTenant.get(poll.tenantId) ?? new Set();
     this.#byTenant.set(poll.tenantId, polls.add(poll));
     if (this.#stopping) poll.end();
-    // The key was good up to 2 s ago, when its caller was read.
+    // The key may have ended in the last 2 s: so old may the answer about its caller be.
     else this.#checkKey(poll.keyId);
   }
 

@@ -38,8 +38,8 @@ export class Throttle {
 }
 
 /**
- * A contact that the network has named before goes on: its number needs no look-up. Its devices are asked for only once
- * they have left the library's cache.
+ * Contacts that the network has named before are not held up: their numbers are not looked up again, and their
+ * devices only once the library's cache has lost them.
  */
 function throttled(retryAfterMs: number, cause?: unknown): DriverError {
   const message = 'the network answers no questions about contacts for now';
