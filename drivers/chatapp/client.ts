@@ -66,7 +66,7 @@ export class Client {
     setMaxListeners(0, this.#over.signal);
     this.#listener = listener;
     this.#timing = timing;
-    this.#transport = new CuttableTransport(proxy, {
+    this.#transport = new CuttableTransport(proxy, timing.answer, {
       broken: (how) => listener.broken(how),
       unknownTo: (other) => {
         storage.forgetKey(other);

@@ -4,12 +4,10 @@ import {
   type TelegramTransport,
   TransportError,
 } from '@mtcute/core';
-import { HttpProxyTcpTransport, SocksProxyTcpTransport, TcpTransport } from '@mtcute/node';
+import { TcpTransport } from '@mtcute/node';
 import type { ProxyAddress } from '../../core/contracts/driver.ts';
 import type { Break } from './causes.ts';
-
-type Connection = Awaited<ReturnType<TelegramTransport['connect']>>;
-type Address = Parameters<TelegramTransport['connect']>[0];
+import { type Address, type Connection, passOn } from './proxy.ts';
 
 /** Transport errors of the server. Source: the protocol's list. */
 const transportErrors: Readonly<Record<number, Break>> = { 404: 'key_unknown', 429: 'crowded' };
@@ -33,7 +31,9 @@ export interface TransportListener {
  * synchronously.
  */
 export class CuttableTransport implements TelegramTransport {
-  readonly #inner: TelegramTransport;
+  readonly #inner = new TcpTransport();
+  readonly #proxy: ProxyAddress | null;
+  readonly #answerMs: number;
   readonly #listener: TransportListener;
   readonly #open = new Set<Connection>();
   /** Data center of the main connection, the first that is made there. */
@@ -41,8 +41,10 @@ export class CuttableTransport implements TelegramTransport {
   #mainBroke = false;
   #cut = false;
 
-  constructor(proxy: ProxyAddress | null, listener: TransportListener) {
-    this.#inner = transportThrough(proxy);
+  /** @param answerMs how long a proxy may take to pass a connection on */
+  constructor(proxy: ProxyAddress | null, answerMs: number, listener: TransportListener) {
+    this.#proxy = proxy;
+    this.#answerMs = answerMs;
     this.#listener = listener;
   }
 
@@ -62,20 +64,36 @@ export class CuttableTransport implements TelegramTransport {
     if (this.#cut) throw new Error('the connection was cut');
     const isMain = this.#becomesMain(address);
     if (isMain) this.#mainDataCenter = address.id;
-    const connection = await this.#inner.connect(address).catch((error: unknown) => {
+    const connection = await this.#connected(address).catch((error: unknown) => {
       if (isMain) this.#broken('unreachable');
       throw error;
     });
-    if (this.#cut) {
-      connection.close();
-      throw new Error('the connection was cut');
-    }
-    this.#open.add(connection);
     return this.#watched(connection, isMain ? address.id : null);
   }
 
   packetCodec({ id }: Address): IPacketCodec {
     return new WatchedCodec((how) => this.#refused(id, how));
+  }
+
+  /** A connection that can be cut from the beginning. */
+  async #connected(address: Address): Promise<Connection> {
+    const proxy = this.#proxy;
+    const first =
+      proxy === null ? address : { ...address, ipAddress: proxy.host, port: proxy.port };
+    const connection = await this.#inner.connect(first);
+    if (this.#cut) {
+      connection.close();
+      throw new Error('the connection was cut');
+    }
+    this.#open.add(connection);
+    if (proxy === null) return connection;
+    try {
+      await passOn(connection, proxy, address, this.#answerMs);
+    } catch (error) {
+      this.#open.delete(connection);
+      throw error;
+    }
+    return connection;
   }
 
   /** A data center refused a connection: one that keeps files may be crowded. */
@@ -128,19 +146,6 @@ async function elseCall<Value>(failed: () => void, work: Promise<Value>): Promis
     failed();
     throw error;
   }
-}
-
-function transportThrough(proxy: ProxyAddress | null): TelegramTransport {
-  if (proxy === null) return new TcpTransport();
-  const { protocol, host, port, username, password } = proxy;
-  const settings = {
-    ...{ host, port },
-    ...(username === null ? {} : { user: username }),
-    ...(password === null ? {} : { password }),
-  };
-  return protocol === 'http'
-    ? new HttpProxyTcpTransport(settings)
-    : new SocksProxyTcpTransport({ ...settings, version: 5 });
 }
 
 class WatchedCodec extends IntermediatePacketCodec {

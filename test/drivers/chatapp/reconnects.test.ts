@@ -1,6 +1,10 @@
+import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import type { ProxyAddress } from '../../../core/contracts/driver.ts';
 import { CallLimit } from '../../../drivers/chatapp/call-limit.ts';
+import { listening } from '../../harness/ports.ts';
+import { until } from '../../harness/story.ts';
 import { startBench } from './bench.ts';
 import { quickTiming } from './running-network.ts';
 
@@ -33,6 +37,42 @@ t.test('a login that is given up leaves nothing behind either', async (t) => {
   const before = counted();
   for (let number = 0; number < 5; number += 1) await begin();
   t.match(counted(), before);
+});
+
+t.test('a proxy that takes connections and opens none leaves nothing behind', async (t) => {
+  const bench = await startBench(t, { ...quickTiming, answer: 300 });
+  const linked = await bench.linked();
+  linked.session.close();
+  const refusal = 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n';
+  for (const [protocol, says] of [
+    ['http', ''],
+    ['http', refusal],
+    ['socks5', ''],
+    ['socks5', Buffer.from([5, 255])],
+  ] as const) {
+    const taken = new Set<Socket>();
+    const server = createServer((socket) => {
+      taken.add(socket);
+      socket.on('error', () => undefined).on('close', () => taken.delete(socket));
+      socket.once('data', () => socket.write(says));
+    });
+    const port = Number(new URL(await listening(t, server)).port);
+    t.teardown(() => void taken.forEach((socket) => void socket.destroy()));
+    const away = bench.open(linked.phone, linked.port.credentials);
+    const proxy: ProxyAddress = {
+      protocol,
+      host: '127.0.0.1',
+      port,
+      username: null,
+      password: null,
+    };
+    away.port.proxy = proxy;
+    for (let number = 0; number < 3; number += 1) {
+      await away.session.resume();
+      await away.port.state('lost');
+    }
+    await until(`no connection to ${protocol} is left`, async () => taken.size === 0 || undefined);
+  }
 });
 
 t.test('a call leaves nothing with the signals that could have ended it', async (t) => {
