@@ -1,9 +1,12 @@
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { randomId } from '../../../client/random-id.ts';
 import type { Message, Session } from './session.ts';
 import { codeOf, nameOf, sentenceOf, stateOf, texts } from './texts.ts';
 import { clock, fullTime } from './times.ts';
 import { Button, Name, Problem, useTask } from './ui.tsx';
+
+/** How long it is shown that a repetition was accepted: a second click of the same person sends nothing. */
+const acceptedMs = 4_000;
 
 /** One message: who wrote it, for screen readers, its text, its file, when, and what became of it. */
 export function Bubble(props: {
@@ -12,8 +15,9 @@ export function Bubble(props: {
   /** The number that the account writes from. */
   sender: string;
   isOpened: boolean;
+  onSent: () => void;
 }) {
-  const { message, session, sender, isOpened } = props;
+  const { message, session, sender, isOpened, onSent } = props;
   const { direction, status, text, media, error, contact } = message;
   const isFailed = status === 'failed';
   return (
@@ -39,7 +43,8 @@ export function Bubble(props: {
       </p>
       {isFailed && error !== null && (
         <p class="why">
-          {sentenceOf(error)} <code>{codeOf(error)}</code> <Again {...{ message, session }} />
+          {sentenceOf(error)} <code>{codeOf(error)}</code>{' '}
+          <Again {...{ message, session, onSent }} />
         </p>
       )}
     </article>
@@ -88,8 +93,15 @@ function File({ media }: { media: NonNullable<Message['media']> }) {
 }
 
 /** Sends the same once more, as a message of its own. */
-function Again({ message, session }: { message: Message; session: Session }) {
+function Again(props: { message: Message; session: Session; onSent: () => void }) {
+  const { message, session, onSent } = props;
   const task = useTask();
+  const [isAccepted, setAccepted] = useState(false);
+  useEffect(() => {
+    if (!isAccepted) return;
+    const timer = setTimeout(() => setAccepted(false), acceptedMs);
+    return () => clearTimeout(timer);
+  }, [isAccepted]);
   /** The name of the repetition, kept until it is accepted: a lost answer sends nothing twice. */
   const idempotencyKey = useRef<string | null>(null);
   const send = () =>
@@ -100,12 +112,17 @@ function Again({ message, session }: { message: Message; session: Session }) {
       idempotencyKey.current ??= randomId();
       await session.client.send(body, { idempotencyKey: idempotencyKey.current });
       idempotencyKey.current = null;
+      setAccepted(true);
+      onSent();
     });
   return (
     <>
-      <Button tone="link" onClick={send} isBusy={task.isBusy}>
-        {texts.conversations.sendAgain}
-      </Button>
+      {!isAccepted && (
+        <Button tone="link" onClick={send} isBusy={task.isBusy}>
+          {texts.conversations.sendAgain}
+        </Button>
+      )}
+      <span role="status">{isAccepted && texts.conversations.accepted}</span>
       <Problem error={task.error} lost={texts.conversations.lost} />
     </>
   );

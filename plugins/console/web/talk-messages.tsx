@@ -13,6 +13,7 @@ export function TalkMessages(props: {
   sender: string;
   openedId: string | null;
   earlier: ComponentChildren;
+  onSent: () => void;
 }) {
   const { messages, openedId } = props;
   const place = useRef<HTMLDivElement>(null);
@@ -53,6 +54,7 @@ export function TalkMessages(props: {
               session={props.session}
               sender={props.sender}
               isOpened={message.id === openedId}
+              onSent={props.onSent}
             />
           </Fragment>
         );

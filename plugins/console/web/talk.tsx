@@ -109,6 +109,7 @@ export function Talk(props: {
             session={session}
             sender={account?.identifier ?? texts.conversations.accountGone}
             openedId={messageId}
+            onSent={thread.reload}
             earlier={
               hasMore && <Button onClick={readEarlier}>{texts.conversations.earlier}</Button>
             }

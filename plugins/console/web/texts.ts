@@ -228,6 +228,7 @@ export const texts = {
     messageTo: (name: string) => `Message to ${name}`,
     send: 'Send',
     sendAgain: 'Send again',
+    accepted: 'Accepted',
     lost: 'The gateway cannot be reached, or its answer was lost. Send it again: it goes out once, also where the first try has arrived.',
     enterSends: 'Enter sends, Shift and Enter begins a new line.',
     left: (count: number) => `${count} characters left.`,
