@@ -24,8 +24,9 @@ type Downloads = Pick<
 /**
  * Downloads in place of the library's, whose error of a connection that breaks in the middle has no listener and ends the
  * process. Here it is an error of the stream, as is a file that was cut or changed.
+ * @param patience options under which a history is fetched
  */
-export function downloadsOf(library: Library): Downloads {
+export function downloadsOf(library: Library, patience: RequestInit): Downloads {
   const downloadContentFromMessage: Downloads['downloadContentFromMessage'] = async (
     { mediaKey, directPath, url },
     type,
@@ -50,9 +51,10 @@ export function downloadsOf(library: Library): Downloads {
     downloadContentFromMessage,
     async downloadAndProcessHistorySyncNotification(notification, options, log) {
       const { initialHistBootstrapInlinePayload: inline } = notification;
+      const given = { options: { ...patience, ...options } };
       const packed =
         inline ??
-        (await buffer(await downloadContentFromMessage(notification, 'md-msg-hist', { options })));
+        (await buffer(await downloadContentFromMessage(notification, 'md-msg-hist', given)));
       return library.processHistoryMessage(await unpacked(library, packed), log);
     },
   };

@@ -20,18 +20,21 @@ const mostContacts = 500;
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** What the phone hands over of its past, as far as it was asked for. */
+/**
+ * What the phone hands over of its past, as far as it was asked for.
+ * @param signal ends a download
+ */
 export async function* importedEvents(
   library: Library,
   socket: LibrarySocket,
   book: ContactBook,
   notification: proto.Message.IHistorySyncNotification,
   asked: Imports,
+  signal: AbortSignal,
 ): AsyncIterable<ContactsEvent | HistoryEvent> {
-  if (!asked.contacts && !asked.history) return;
   const { contacts, messages } = await library.downloadAndProcessHistorySyncNotification(
     notification,
-    {},
+    { signal },
     libraryLog(silent, ''),
   );
   const own = ownAddresses(socket.user);

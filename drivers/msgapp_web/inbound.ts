@@ -4,6 +4,7 @@ import { isBroadcastList, isOneContact, ownAddresses } from './addresses.ts';
 import { Arriving, retryPausesMs } from './arriving.ts';
 import { Awaited } from './awaited.ts';
 import { errorText } from './error-text.ts';
+import { Histories } from './histories.ts';
 import { Identities } from './identities.ts';
 import type { LibrarySocket } from './library.ts';
 import { MessageReader, type MessageReaderParts } from './message-reader.ts';
@@ -39,6 +40,7 @@ export class InboundRelay {
   readonly #arriving: Arriving;
   readonly #awaited: Awaited;
   readonly #identities: Identities;
+  readonly #histories: Histories;
   readonly #reader: MessageReader;
   /** Messages in the order in which they came. */
   readonly #offered: Offered[] = [];
@@ -59,17 +61,20 @@ export class InboundRelay {
     this.#arriving = new Arriving(parts, socket);
     this.#awaited = new Awaited(parts, socket);
     this.#identities = new Identities(parts, socket, this.#opened);
+    this.#histories = new Histories(parts, socket);
     this.#reader = new MessageReader(
       parts,
       socket,
       this.#arriving,
       this.#awaited,
       this.#identities,
+      this.#histories,
     );
     this.#messages = this.#opened
       .then(() => this.#arriving.start())
       .then(() => this.#awaited.start())
       .then(() => this.#identities.start())
+      .then(() => this.#histories.start())
       .catch(() => undefined);
     this.#stand('CB:message', (node, handOn) => {
       this.#offered.push({ node, handOn });
@@ -100,6 +105,7 @@ export class InboundRelay {
     this.#arriving.close();
     this.#awaited.close();
     this.#identities.close();
+    this.#histories.close();
   }
 
   /** Replaces the library's own listeners, which `handOn` calls later. */

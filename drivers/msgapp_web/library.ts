@@ -73,7 +73,7 @@ async function load(): Promise<Library> {
   const options = downloadOptions();
   return {
     ...library,
-    ...downloadsOf(library),
+    ...downloadsOf(library, options),
     makeWASocket: (config) => library.makeWASocket({ options, ...config }),
   };
 }

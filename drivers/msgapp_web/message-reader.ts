@@ -1,18 +1,13 @@
-import type { BinaryNode, proto, WAMessage } from 'baileys';
-import {
-  DriverError,
-  type DriverEvent,
-  type DriverLog,
-  type LeftOutKind,
-} from '../../core/contracts/driver.ts';
+import type { BinaryNode, WAMessage } from 'baileys';
+import type { DriverEvent, DriverLog, LeftOutKind } from '../../core/contracts/driver.ts';
 import type { AccountKeys } from './account-keys.ts';
 import { hiddenIdOf, isOneContact, isOwn, ownAddresses, phoneOfAddress } from './addresses.ts';
 import type { Arriving } from './arriving.ts';
 import type { Awaited } from './awaited.ts';
 import type { ContactBook } from './contact-book.ts';
 import { errorText } from './error-text.ts';
+import type { Histories } from './histories.ts';
 import type { Identities } from './identities.ts';
-import { importedEvents } from './imports.ts';
 import { inboundMessageOf, messageEventOf, writerAddresses } from './inbound-message.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { libraryLog } from './library-log.ts';
@@ -36,6 +31,7 @@ export class MessageReader {
   readonly #arriving: Arriving;
   readonly #awaited: Awaited;
   readonly #identities: Identities;
+  readonly #histories: Histories;
 
   constructor(
     parts: MessageReaderParts,
@@ -43,12 +39,14 @@ export class MessageReader {
     arriving: Arriving,
     awaited: Awaited,
     identities: Identities,
+    histories: Histories,
   ) {
     this.#parts = parts;
     this.#socket = socket;
     this.#arriving = arriving;
     this.#awaited = awaited;
     this.#identities = identities;
+    this.#histories = histories;
   }
 
   /**
@@ -99,20 +97,8 @@ export class MessageReader {
     const isOurs = message.key.fromMe || isOwn(writerAddresses(message.key)[0], own);
     if (!isOurs) return yield* this.#written(message, withheldAs(node));
     const history = library.getHistoryMsg(message.message ?? {});
-    if (history) yield* this.#imported(history);
+    if (history) yield* this.#histories.eventsOf(message.key.id ?? '', history);
     for (const resent of resentIn(library, message)) yield* this.#resent(resent);
-  }
-
-  async *#imported(history: proto.Message.IHistorySyncNotification): AsyncIterable<DriverEvent> {
-    const { library, keys, book, log, accountId, leftOut } = this.#parts;
-    try {
-      yield* importedEvents(library, this.#socket, book, history, keys.imports);
-    } catch (error) {
-      if (!(error instanceof DriverError) || error.retryAfterMs !== null) throw error;
-      const facts = { accountId, error: error.message };
-      log.warn(facts, 'a part of the history is lost: the network does not have it');
-      leftOut('unreadable');
-    }
   }
 
   /** Events of what a contact wrote; `Arriving` takes a message that has to wait for a file. */

@@ -10,6 +10,7 @@ import { buffer } from 'node:stream/consumers';
 import { deflateSync } from 'node:zlib';
 import t from 'tap';
 import { DriverError } from '../../../core/contracts/driver.ts';
+import { downloadOptions } from '../../../drivers/msgapp_web/download-options.ts';
 import { loadLibrary } from '../../../drivers/msgapp_web/library.ts';
 import { Bench } from '../../../testing/contract/driver/bench.ts';
 import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
@@ -48,6 +49,11 @@ const answers: Readonly<Record<string, (answer: ServerResponse) => void>> = {
   '/short': (answer) => answer.end(whole.subarray(0, 160_000)),
   '/busy': (answer) => answer.writeHead(503).end('later'),
   '/cut': (answer) => breakOff(answer, whole),
+  '/silent': () => undefined,
+  '/stopped': (answer) => {
+    answer.writeHead(200, { 'content-length': whole.length });
+    answer.write(whole.subarray(0, 100_000));
+  },
   '/history': (answer) =>
     breakOff(
       answer.on('close', () => broken.emit('off')),
@@ -72,7 +78,10 @@ const server = createServer(
   },
 );
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-t.teardown(() => server.close());
+t.teardown(() => {
+  server.close();
+  server.closeAllConnections();
+});
 const { port } = server.address() as AddressInfo;
 
 async function taken(directPath: string): Promise<Buffer> {
@@ -99,6 +108,14 @@ t.test('a file that the host does not have is not asked for again, others are', 
   const failed = (path: string) => taken(path).catch((error: unknown) => error);
   t.match(await failed('/nowhere'), { code: 'media_unavailable', retryAfterMs: null });
   for (const path of ['/busy', '/cut']) t.notOk((await failed(path)) instanceof DriverError);
+});
+
+t.test('a host that falls silent ends a download of the library', async (t) => {
+  const options = downloadOptions(undefined, 300);
+  const asked = (path: string) => fetch(`https://127.0.0.1:${port}${path}`, options);
+  await t.rejects(asked('/silent'), { cause: { code: 'UND_ERR_HEADERS_TIMEOUT' } });
+  const answer = await asked('/stopped');
+  t.equal((await answer.arrayBuffer()).byteLength, 100_000);
 });
 
 t.test('a history that the library fetches and that breaks off ends no process', async (t) => {

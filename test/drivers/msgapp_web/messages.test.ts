@@ -448,10 +448,28 @@ t.test('a history that the media host does not give at once is asked for again',
   t.same(port.left, []);
 });
 
+t.test('a history whose file does not come holds up nothing', async (t) => {
+  leadToMediaHost(t);
+  const before = await linkedWithPast([0]);
+  const { account, port, session } = before;
+  t.match(await port.message(), { text: 'right behind it' });
+  await session.send(textTo(ben, 'msg_meanwhile'), patient());
+  await allAcknowledged(account.identifier);
+  t.notOk(port.events.some(({ type }) => type === 'history'));
+  const later = await bench.resumed(before);
+  const isHistory = ({ type }: DriverEvent) => type === 'history';
+  await until('it', async () => later.port.events.find(isHistory));
+  await bench.quiet();
+  const again = await bench.resumed(later);
+  await bench.quiet();
+  t.notOk(again.port.events.some(isHistory), 'it comes once');
+});
+
 t.test('a history that the media host does not have is counted as lost', async (t) => {
   leadToMediaHost(t);
   const { account, port } = await linkedWithPast([404]);
   await allAcknowledged(account.identifier);
+  await until('it to be counted', async () => port.left.length > 0 || undefined);
   t.same(port.left, ['unreadable']);
   t.notOk(port.events.some(({ type }) => type === 'history'));
 });
