@@ -16,7 +16,7 @@ export class Memory {
   constructor(credentials: CredentialStore) {
     this.buffer = new CredentialBuffer(credentials);
     this.people = new People(this.buffer);
-    this.chatList = new ChatList(this.people);
+    this.chatList = new ChatList(this.buffer, this.people);
     this.progress = new Progress(this.buffer);
     this.marks = new ReadMarks(this.buffer, this.people, this.progress);
   }

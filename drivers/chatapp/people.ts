@@ -39,6 +39,8 @@ export class People {
   });
   /** Changed people that are not stored yet. */
   readonly #changed = new Map<number, Person>();
+  /** Who was forgotten and has not been met again. */
+  readonly #forgotten = new Set<number>();
 
   constructor(buffer: CredentialBuffer) {
     this.#buffer = buffer;
@@ -69,6 +71,7 @@ export class People {
   /** Stores changed people with the next write. Called once the gateway has their events. */
   keep(changes: Iterable<PersonChange>): void {
     for (const { person } of changes) {
+      if (this.#forgotten.has(person.id)) continue;
       this.#cache.set(person.id, person);
       this.#buffer.put(personName(person.id), JSON.stringify(person));
       // Not when the person has changed again meanwhile.
@@ -76,10 +79,11 @@ export class People {
     }
   }
 
-  /** Drops somebody from memory whose credentials are being deleted. */
+  /** Drops somebody from memory whose credentials are being deleted; changes that are not kept yet will not be. */
   forget(id: number): void {
     this.#cache.delete(id);
     this.#changed.delete(id);
+    this.#forgotten.add(id);
   }
 
   /** The person with this id of the network, kept or not yet, or null. */
@@ -89,6 +93,7 @@ export class People {
 
   #differs(person: Person, kept: Person | undefined): boolean {
     const isChange = !isSame(person, kept);
+    this.#forgotten.delete(person.id);
     if (isChange) this.#changed.set(person.id, person);
     else this.#changed.delete(person.id);
     return isChange;

@@ -1,6 +1,7 @@
 import { Long, type tl } from '@mtcute/core';
 import type { Client } from '../client.ts';
 import type { People } from '../people.ts';
+import type { CredentialBuffer } from '../storage/credential-buffer.ts';
 
 /** Chats asked for at once, and pages at most. */
 const pageSize = 100;
@@ -16,10 +17,12 @@ const start: Offset = { offsetDate: 0, offsetId: 0, offsetPeer: { _: 'inputPeerE
  * network lets nobody be addressed by an id alone.
  */
 export class ChatList {
+  readonly #buffer: CredentialBuffer;
   readonly #people: People;
   #reading: Promise<void> | null = null;
 
-  constructor(people: People) {
+  constructor(buffer: CredentialBuffer, people: People) {
+    this.#buffer = buffer;
     this.#people = people;
   }
 
@@ -43,6 +46,8 @@ export class ChatList {
       this.#people.keep(
         changed.filter(({ person, before }) => before === undefined && !person.contact),
       );
+      // An erasure finds people by what is stored of them.
+      await this.#buffer.write();
       offset = offsetAfter(answer);
     }
   }

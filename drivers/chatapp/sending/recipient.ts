@@ -2,6 +2,7 @@ import { type ContactAddress, DriverError, type Port } from '../../../core/contr
 import type { Client } from '../client.ts';
 import { type People, type Person, personContact } from '../people.ts';
 import { isRpcError, meaningOf } from '../rpc-errors.ts';
+import type { CredentialBuffer } from '../storage/credential-buffer.ts';
 import type { ChatList } from './chat-list.ts';
 
 /** Pause before the network is asked for a contact again, in milliseconds; the message waits. */
@@ -9,6 +10,7 @@ const failedPauseMs = 5_000;
 
 /** What recipients are found with. */
 export interface RecipientParts {
+  readonly buffer: CredentialBuffer;
   readonly people: People;
   readonly chatList: ChatList;
   readonly client: Client;
@@ -50,7 +52,7 @@ async function byId(
 }
 
 async function byPhone(
-  { people, client, port }: RecipientParts,
+  { buffer, people, client, port }: RecipientParts,
   phone: string,
   signal: AbortSignal,
 ): Promise<Person | null> {
@@ -72,6 +74,8 @@ async function byPhone(
         ({ person }) => !person.contact,
       ),
     );
+    // An erasure finds people by what is stored of them.
+    await buffer.write();
     return found;
   } catch (error) {
     throw lookUpFailure(error);

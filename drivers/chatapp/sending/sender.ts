@@ -14,6 +14,7 @@ import { inputPeer, type People, type Person } from '../people.ts';
 import type { Progress, SentMessage } from '../progress.ts';
 import { randomIdOf } from '../random-id.ts';
 import { isRpcErrorNamed, meaningOf } from '../rpc-errors.ts';
+import type { CredentialBuffer } from '../storage/credential-buffer.ts';
 import type { Timing } from '../timing.ts';
 import type { ReadMarks } from '../updates/read-marks.ts';
 import type { UpdateFollower } from '../updates/update-follower.ts';
@@ -26,6 +27,7 @@ import { takenIn } from './taken.ts';
 
 /** What a sender works with. */
 export interface SenderParts {
+  readonly buffer: CredentialBuffer;
   readonly client: Client;
   readonly port: Port;
   readonly people: People;

@@ -18,6 +18,11 @@ export class CredentialBuffer {
     this.#changes.set(name, value);
   }
 
+  /** Whether something was noted that no write has taken yet. */
+  get hasChanges(): boolean {
+    return this.#changes.size > 0;
+  }
+
   /** Reads values as they will be once everything is written. */
   async get(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const noted = new Map(this.#changes);

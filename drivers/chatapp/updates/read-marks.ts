@@ -93,10 +93,10 @@ export class ReadMarks {
         .map(([id, reference]) => this.#receipt(id, reference, 'read', null, at)),
       kept: () => {
         for (const id of ids.keys()) this.#drop(userId, id);
-        // The mark is where the next look-up ends.
         if (found === null) return;
-        this.#buffer.put(markName(userId), String(upTo));
         this.#failed.settled(userId);
+        // The mark is where the next look-up ends; who was dropped meanwhile is looked up anew.
+        if (this.#lookedUp.has(userId)) this.#buffer.put(markName(userId), String(upTo));
       },
       ...(found === null || found.length === 0
         ? {}

@@ -160,7 +160,7 @@ export class UpdateFollower {
     position: Position,
     translate: (translator: Translator) => Promise<readonly Translated[]>,
   ): Promise<void> {
-    const { port, people, progress, translator, signal } = this.#parts;
+    const { port, buffer, people, progress, marks, translator, signal } = this.#parts;
     const taken = await people.take(users);
     const translated = await translate(translator);
     const changes = [...taken, ...translated.flatMap(({ change }) => change ?? [])];
@@ -186,7 +186,9 @@ export class UpdateFollower {
       if (leftOut !== undefined) port.leftOut(leftOut);
     }
     progress.advance(position);
-    if (events.length > 0 && !this.#parts.marks.oweReceipts) this.#note();
+    if (events.length > 0 && !marks.oweReceipts) progress.note();
+    // People are stored without events as well: an erasure finds them by that.
+    if (buffer.hasChanges) this.#writes.request();
   }
 
   #note(): void {
