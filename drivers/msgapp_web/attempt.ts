@@ -175,6 +175,7 @@ export class ConnectAttempt {
     this.#connection.phase = 'showing';
     this.#linking
       .offered(text)
+      .then((ending) => ending && this.#connection.end(ending))
       .catch((error: unknown) => this.#failed(error, 'a code could not be shown'));
   }
 

@@ -118,6 +118,18 @@ export function endingOf(code: CloseCode, phase: ConnectionPhase): Ending {
   return losses[code] ?? lost(`The network ended the connection with code ${code}.`);
 }
 
+/** What it means that the network takes no pairing code. Pure. @param code number of the error that it answers */
+export function codeRefused(code: number): LastEnding {
+  if (code >= 500) return lost('The network made no pairing code.');
+  const other = 'link by QR code, or';
+  return code === 429
+    ? refused('rate_limited', `The network takes no more pairing codes for now: ${other} later.`)
+    : refused(
+        'login_refused',
+        `The network takes no pairing code for this number: ${other} check the number.`,
+      );
+}
+
 /** Whether a loss may be over in a moment, with nothing changed. Pure. */
 export function isPassing(reason: LostReason): boolean {
   return reason === 'network_unreachable' || reason === 'rate_limited';

@@ -161,6 +161,24 @@ t.test(
   },
 );
 
+t.test('a pairing code that the network refuses is not shown', async (t) => {
+  const { account, port, session } = await bench.open();
+  for (const [error, expected] of [
+    ['429', { state: 'refused', reason: 'rate_limited', detail: /by QR code, or later/ }],
+    ['400', { state: 'refused', reason: 'login_refused', detail: /check the number/ }],
+    ['503', { state: 'lost', reason: 'network_unreachable', detail: /no pairing code/ }],
+  ] as const) {
+    const before = port.events.length;
+    await network.refuseCodes(account.identifier, error);
+    await session.link({ method: 'pairing_code', importContacts: false, importHistory: false });
+    await until(`the end with ${error}`, async () => port.events[before]);
+    t.match(port.events[before], expected, error);
+    t.equal(port.events.length, before + 1);
+  }
+  await network.refuseCodes(account.identifier, null);
+  await bench.link({ account, port, session }, 'pairing_code');
+});
+
 t.test('a device that was scanned is logged in, whatever breaks before', async (t) => {
   for (const [what, hinder, free] of [
     [

@@ -261,6 +261,11 @@ export class FakeNetwork {
     this.#phone(number).refusedMediaHosts = [...refused];
   }
 
+  /** Refuses pairing codes for this number with this error number; null: no longer. */
+  async refuseCodes(number: string, error: string | null): Promise<void> {
+    this.#phone(number).codeError = error;
+  }
+
   /** A device that this phone scans is cut off where it would be asked to connect anew. */
   async breakLinks(number: string): Promise<void> {
     this.#phone(number).breaksLinks = true;

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { BinaryNode, KeyPair } from 'baileys';
 import type { Library } from '../../../drivers/msgapp_web/library.ts';
 import type { Endpoint } from './endpoint.ts';
-import { bytesOf, childOf, resultOf, server, streamError } from './stanzas.ts';
+import type { Phone } from './phone.ts';
+import { bytesOf, childOf, errorOf, resultOf, server, streamError } from './stanzas.ts';
 import type { Wire } from './wire.ts';
 
 /** The key of a device that wants to be linked, and the secret that it shares with the phone. */
@@ -98,17 +99,22 @@ export class Pairing {
   }
 
   /** What the device asks for while it is not linked. */
-  asked(owner: (phone: string) => Endpoint, node: BinaryNode): void {
+  asked(phoneAt: (number: string) => Phone, node: BinaryNode): void {
     const request = childOf(node, 'link_code_companion_reg');
     if (request?.attrs.stage === 'companion_hello') {
       const phone = `+${request.attrs.jid?.split('@')[0]}`;
+      const { codeError } = phoneAt(phone);
+      if (codeError !== null) {
+        this.wire.send(errorOf(node, codeError));
+        return;
+      }
       this.#hello = {
         phone,
         wrapped: bytesOf(request, 'link_code_pairing_wrapped_companion_ephemeral_pub'),
       };
     }
     if (request?.attrs.stage === 'companion_finish' && this.#hello !== null) {
-      this.#accept?.(this.#opened(owner(this.#hello.phone), request));
+      this.#accept?.(this.#opened(phoneAt(this.#hello.phone).owner, request));
     }
     if (node.attrs.type === 'set' || node.attrs.type === 'get') this.wire.send(resultOf(node));
     if (node.attrs.type === 'result' && this.#sealed !== null) {

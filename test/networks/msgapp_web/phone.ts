@@ -82,6 +82,8 @@ export class Phone {
   refusedMediaHosts: boolean[] = [];
   /** A device that leaves is cut off in place of an answer. */
   cutsLeavers = false;
+  /** The error number with which a pairing code is refused; null: it is taken. */
+  codeError: string | null = null;
   /** Cuts off a device that it has just linked. */
   breaksLinks = false;
   /** Null: sends are read and answered as they come. */

@@ -209,7 +209,7 @@ export class Switchboard {
     const kind = kindOf(node);
     this.heard.set(kind, (this.heard.get(kind) ?? 0) + 1);
     if (peer.type === 'pairing') {
-      peer.pairing.asked((phone) => this.phone(phone).owner, node);
+      peer.pairing.asked((phone) => this.phone(phone), node);
       return;
     }
     const { phone, companion } = peer;
