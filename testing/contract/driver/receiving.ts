@@ -24,6 +24,22 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
     t.match(await opened.port.message(), { text: 'a caption', media: { kind: 'image' } });
   });
 
+  await bench.clause(t, 'every message has an id of its own', false, async (t) => {
+    const linked = await bench.linked();
+    const ids = new Set<string>();
+    const hear = async (opened: Opened, last: string): Promise<void> => {
+      for (const text of ['word for word', 'word for word', last]) await write(opened, text);
+      for (;;) {
+        const { text, networkId } = await opened.port.message();
+        if (text === last) return;
+        if (text === 'word for word') ids.add(networkId);
+      }
+    };
+    await hear(linked, 'before the restart');
+    await hear(await bench.resumed(linked), 'after the restart');
+    t.equal(ids.size, 4, 'equal texts are no repeats');
+  });
+
   const noKinds: Skip = world.writeKind === null ? 'the network has text and media only' : false;
   await bench.clause(t, 'what is no text is a line in brackets', noKinds, async (t) => {
     const { account, port } = await bench.linked();
