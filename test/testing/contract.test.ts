@@ -5,6 +5,15 @@ import { wrongDrivers } from './wrong-drivers.ts';
 /** The part of the suite that finds each fault, and the clauses in which the driver fails, nothing else. */
 const found: Readonly<Record<string, readonly [part: string, ...clauses: string[]]>> = {
   'counts the messages of each session': ['receiving', 'every message has an id of its own'],
+  'says of every log-out that it was one': [
+    'resuming',
+    'logging out before resuming, and out of reach',
+  ],
+  'says of every log-out that it was none': [
+    'resuming',
+    'logging out ends the link on both sides',
+    'logging out before resuming, and out of reach',
+  ],
 };
 
 t.same(Object.keys(found).sort(), Object.keys(wrongDrivers).sort());

@@ -1,4 +1,4 @@
-import type { Driver, DriverEvent, Port } from '../../core/contracts/driver.ts';
+import type { Driver, DriverEvent, Port, Session } from '../../core/contracts/driver.ts';
 import type { DriverWorld } from '../../testing/contract/driver.ts';
 
 /** What is wrong about a driver of the simulated network. */
@@ -24,6 +24,8 @@ export const wrongDrivers: Readonly<Record<string, Wrong>> = {
       },
     }),
   },
+  'says of every log-out that it was one': { spoil: (driver) => saying(driver, 'unlinked') },
+  'says of every log-out that it was none': { spoil: (driver) => saying(driver, 'still_linked') },
 };
 
 /** A driver whose sessions see another port. */
@@ -44,4 +46,31 @@ function counting(real: Port): Port {
     count += 1;
     return { ...event, networkId: String(count) };
   });
+}
+
+/** A driver whose log-outs end with the same answer, whatever came of them. */
+function saying(driver: Driver, outcome: Awaited<ReturnType<Session['logOut']>>): Driver {
+  return changed(driver, (session) => ({
+    async logOut() {
+      await session.logOut();
+      return outcome;
+    },
+  }));
+}
+
+/** A driver whose sessions have some other methods. */
+function changed(driver: Driver, change: (session: Session) => Partial<Session>): Driver {
+  return {
+    ...driver,
+    open(account, port) {
+      const session = driver.open(account, port);
+      const other = change(session);
+      return new Proxy(session, {
+        get(_, name) {
+          const value: unknown = Reflect.get(Object.hasOwn(other, name) ? other : session, name);
+          return typeof value === 'function' ? value.bind(session) : value;
+        },
+      });
+    },
+  };
 }
