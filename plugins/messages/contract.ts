@@ -12,7 +12,7 @@ export interface SlotRequest {
 export interface GrantedSlot {
   readonly id: string;
   held: number;
-  /** The tenant's latest inbound number when it was granted; 0 where the kind of long poll has none. */
+  /** The tenant's latest inbound number when it was granted, for a wait that begins there; 0 otherwise. */
   readonly latest: number;
 }
 

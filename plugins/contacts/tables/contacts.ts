@@ -11,6 +11,9 @@ import {
 /** The most conditions that are tied by `or`: SQLite bounds the depth of an expression. */
 const alternatives = 200;
 
+/** How many values a contact's key has: tenant, channel, and a phone number or the network's id. */
+const valuesOfKey = 3;
+
 /** A part of a `where`, with its values. */
 interface Condition {
   readonly sql: string;
@@ -135,9 +138,11 @@ export class ContactTable {
     const found: Contact[] = [];
     for (let start = 0; start < conditions.length; start += alternatives) {
       const some = conditions.slice(start, start + alternatives);
+      const bindings = some.flatMap((condition) => condition.bindings);
       const rows = await this.db.rows<ContactColumns>(
         `select * from contacts where ${some.map(({ sql }) => sql).join(' or ')}`,
-        some.flatMap(({ bindings }) => bindings),
+        bindings,
+        { recurs: bindings.length === valuesOfKey },
       );
       found.push(...rows.map(contactFromColumns));
     }

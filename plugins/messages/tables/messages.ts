@@ -6,6 +6,7 @@ import {
   changeableMessageRow,
   columns,
   type Direction,
+  type JoinedColumns,
   type MessageColumns,
   type MessageWithContact,
   messageFromColumns,
@@ -78,12 +79,20 @@ export class MessageTable {
     accountId: string | null,
     limit: number,
   ): Promise<readonly MessageWithContact[]> {
-    const ofAccount = accountId === null ? [] : ['account_id'];
-    const query = joinedMessages(this.db, ['tenant_id', ...ofAccount, 'inbound_sequence'])
-      .where('m.tenant_id', tenantId)
-      .where('m.inbound_sequence', '>', after);
-    if (accountId !== null) query.where('m.account_id', accountId);
-    return withContacts(await query.orderBy('m.inbound_sequence').limit(limit));
+    const [name, confined, ids] =
+      accountId === null
+        ? ['messages_tenant_id_inbound_sequence', '', []]
+        : ['messages_tenant_id_account_id_inbound_sequence', 'and m.account_id = ?', [accountId]];
+    const index = this.db.dialect === 'mysql' ? `force index (${name})` : '';
+    const rows = await this.db.rows<JoinedColumns>(
+      `select m.*, c.phone as contact_phone, c.name as contact_name
+       from messages m ${index} left join contacts c on c.id = m.contact_id
+       where m.tenant_id = ? and m.inbound_sequence > ? ${confined}
+       order by m.inbound_sequence limit ?`,
+      [tenantId, after, ...ids, limit],
+      { recurs: true },
+    );
+    return withContacts(rows);
   }
 
   /** The rows of these ids, locked until the transaction ends; ids without a row are skipped. */
@@ -124,6 +133,7 @@ export class MessageTable {
       const found = await this.db.rows<(typeof rows)[number]>(
         `select id, account_id, network_id from messages where ${any.join(' or ')}`,
         some.flatMap(([accountId, ids]) => [accountId, direction, ...ids]),
+        { recurs: references.length === 1 },
       );
       rows.push(...found);
     }

@@ -82,6 +82,7 @@ export class WaitTable {
          and (w.process_id in (${placeholders(processIds.length)}) or p.seen_at > ${now} - ?) ${left}
        group by w.tenant_id`,
       [...tenantIds, kind, ...processIds, aliveMs, ...except],
+      { recurs: filter.tenantIds.length === 1 },
     );
     return new Map(rows.map((row) => [row.tenant_id, { count: row.open, firstEndsIn: row.first }]));
   }
@@ -113,7 +114,9 @@ export class WaitTable {
   async #delete(ids: readonly string[]): Promise<void> {
     for (let start = 0; start < ids.length; start += atOnce) {
       const some = ids.slice(start, start + atOnce);
-      await this.db.run(`delete from waits where id in (${placeholders(some.length)})`, some);
+      await this.db.run(`delete from waits where id in (${placeholders(some.length)})`, some, {
+        recurs: some.length === 1,
+      });
     }
   }
 }

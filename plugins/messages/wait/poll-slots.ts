@@ -3,6 +3,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { PollSlots, SlotRequest } from '../contract.ts';
 import type { GrantedSlots, NoSlot, SlotLanes } from './slots.ts';
+import type { WaitQuestion, WaitResult } from './wait-result.ts';
 
 /** Pause before slots are given back again that the database could not take. */
 const giveBackAgainMs = 250;
@@ -37,8 +38,21 @@ export class LanePollSlots implements PollSlots {
   }
 
   async open(request: SlotRequest): Promise<GrantedSlots> {
+    const opened = await this.openUnless(request, null);
+    if ('messages' in opened) throw new Error('a page was read that nobody asked for');
+    return opened;
+  }
+
+  /**
+   * `open`, unless there are messages already: those are answered, and take no slot.
+   * @param question null: no messages are asked for
+   */
+  async openUnless(
+    request: SlotRequest,
+    question: WaitQuestion | null,
+  ): Promise<GrantedSlots | WaitResult> {
     const id = randomUUID();
-    const opening = this.#lanes.openWait({ ...request, processId: this.#processId, id });
+    const opening = this.#lanes.openWait({ ...request, processId: this.#processId, id, question });
     const opened = await opening.catch(async (error: unknown) => {
       // What may be stored, although nobody learns of it.
       await this.giveBack({ id, held: 1, latest: 0 });

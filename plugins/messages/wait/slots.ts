@@ -3,6 +3,7 @@ import type { Lane, Storage, Tables } from '../../../core/contracts/storage.ts';
 import { deadAfterMs } from '../../../core/heartbeat.ts';
 import type { GrantedSlot, SlotRequest } from '../contract.ts';
 import type { HeldSlots, OpenSlots, OpenWaits, PollKind } from '../tables/waits.ts';
+import { questionKey, readPage, type WaitQuestion, type WaitResult } from './wait-result.ts';
 
 /** A wait that asks whether there is a free slot. */
 export interface WaitInput {
@@ -15,6 +16,8 @@ export interface WaitInput {
 export interface OpenWaitInput extends WaitInput, SlotRequest {
   /** Made by the caller. */
   readonly id: string;
+  /** What is read first: a wait that is behind gets its page instead of a slot. Null: nothing. */
+  readonly question: WaitQuestion | null;
 }
 
 /** There is no free slot; one gets free after so many milliseconds at the latest. */
@@ -28,11 +31,14 @@ export interface NoSlot {
  */
 export type GrantedSlots = GrantedSlot;
 
+/** What becomes of a wait that asks for a slot. */
+export type OpenedWait = GrantedSlots | NoSlot | WaitResult;
+
 /** How slots of one kind are asked for and given back. */
 export interface SlotLanes {
   /** Asks whether a wait may be answered that takes no slot; null: it may. Reads only. */
   passWait(input: WaitInput): Promise<NoSlot | null>;
-  openWait(input: OpenWaitInput): Promise<GrantedSlots | NoSlot>;
+  openWait(input: OpenWaitInput): Promise<OpenedWait>;
   /** Stores how many of these slots are held still. */
   closeWaits(slots: readonly HeldSlots[]): Promise<void>;
 }
@@ -44,25 +50,24 @@ export interface SlotRules {
   readonly slots: number;
 }
 
-/** Long polls that read other numbers than those of messages. */
-const noNumbers: ReadonlyMap<string, number> = new Map();
-
 /** What waits are opened on, by tenant. */
 interface OpenWaitPrefetch {
   readonly open: ReadonlyMap<string, OpenWaits>;
-  /** The latest inbound numbers. */
+  /** The latest inbound numbers, for waits that begin there. */
   readonly latest: ReadonlyMap<string, number>;
+  /** What waits have not seen yet, by `questionKey`. */
+  readonly pages: ReadonlyMap<string, WaitResult>;
 }
 
 /**
  * The lane that opens waits: under the tenant's lock, so that the tenant's slots are counted exactly, over all
- * processes that live, and no message is stored meanwhile. Waits of a batch that take as long as each other are one row, which has the id of the first and
- * the end of the last.
+ * processes that live, and no message is stored meanwhile. Waits of a batch that take as long as each other are one row,
+ * which has the id of the first and the end of the last.
  */
 function makeOpenWaitLane(
   rules: SlotRules,
   clock: Clock,
-): Lane<OpenWaitInput, GrantedSlots | NoSlot, OpenWaitPrefetch> {
+): Lane<OpenWaitInput, OpenedWait, OpenWaitPrefetch> {
   const { kind, slots } = rules;
   return {
     name: `${kind}.open-wait`,
@@ -70,20 +75,24 @@ function makeOpenWaitLane(
     // Without those that ask: when this is repeated some of them may be stored already.
     async prefetch(tables, inputs) {
       const except = inputs.map((input) => input.id);
-      const tenantIds = inputs.map((input) => input.tenantId);
-      const [open, latest] = await Promise.all([
+      const fromNow = inputs.filter(({ question }) => kind === 'messages' && question === null);
+      const [open, latest, pages] = await Promise.all([
         openWaits(tables, kind, inputs, except),
-        kind === 'messages' ? tables.tenants.inboundSequences(tenantIds) : noNumbers,
+        tables.tenants.inboundSequences(fromNow.map((input) => input.tenantId)),
+        pagesOf(tables, inputs),
       ]);
-      return { open, latest };
+      return { open, latest, pages };
     },
     async run(unit, inputs, prefetched) {
       const open = new Map(prefetched.open);
       const opened = new Map<string, GrantedSlots & OpenSlots & { endsAt: number }>();
       const monotonic = clock.monotonic();
-      const outputs = inputs.map(({ id, tenantId, processId, timeoutMs, deadline }) => {
+      const outputs = inputs.map((input) => {
+        const { id, tenantId, processId, timeoutMs, deadline, question } = input;
         const refused = refusal(open.get(tenantId), slots);
         if (refused !== null) return refused;
+        const page = question === null ? undefined : prefetched.pages.get(questionKey(question));
+        if (page !== undefined && page.messages.length > 0) return page;
         // Not all of its time: some went by until here, and the slot must not outlast the wait.
         const leftMs = Math.max(0, Math.round(deadline - monotonic));
         const { count = 0, firstEndsIn = leftMs } = open.get(tenantId) ?? {};
@@ -108,6 +117,21 @@ function makeOpenWaitLane(
       return outputs;
     },
   };
+}
+
+/** Reads what these waits ask for, once for those that ask for the same. No message is stored meanwhile. */
+async function pagesOf(
+  tables: Tables,
+  inputs: readonly OpenWaitInput[],
+): Promise<ReadonlyMap<string, WaitResult>> {
+  const questions = new Map<string, WaitQuestion>();
+  for (const { question } of inputs) {
+    if (question !== null) questions.set(questionKey(question), question);
+  }
+  const reads = [...questions].map(
+    async ([key, question]) => [key, await readPage(tables, question, Infinity)] as const,
+  );
+  return new Map(await Promise.all(reads));
 }
 
 /** Null when a wait that is answered at once may be: it takes no slot, but is none too many either. */

@@ -6,7 +6,7 @@ import { LongPolls } from '../../../core/long-poll.ts';
 import type { WantedAccounts } from '../../../core/scopes.ts';
 import type { MessageLanes } from '../lanes.ts';
 import { LanePollSlots } from './poll-slots.ts';
-import { accountsKey, type WaitResult, waitPageSize } from './wait-result.ts';
+import { questionKey, readPage, type WaitQuestion, type WaitResult } from './wait-result.ts';
 import { Waiter } from './waiter.ts';
 
 /** How often all waits poll for what no wake-up has brought. */
@@ -71,15 +71,9 @@ export class Waits {
       waiter.noteRead();
       // Slots that an outage of the database left taken are the tenant's own.
       await this.#slots.settle();
-      // From now on there is nothing yet: where that is, the transaction that grants the slot knows.
-      const isFromNow = request.position === null && !this.#isOver(waiter, deadline);
-      const first = isFromNow ? null : await this.#first(request);
-      waiter.position = first?.position ?? null;
-      if (first === null || (first.messages.length === 0 && !this.#isOver(waiter, deadline))) {
-        return await this.#inSlot(waiter, request, first, deadline);
-      }
-      await this.#slots.pass(request.tenantId);
-      return first;
+      return this.#isOver(waiter, deadline)
+        ? await this.#atOnce(request)
+        : await this.#inSlot(waiter, request, deadline);
     } finally {
       this.#open.leave(waiter);
     }
@@ -123,9 +117,13 @@ export class Waits {
   }
 
   /** What there is already. From now on there is nothing yet. */
-  async #first({ tenantId, accounts, position }: WaitRequest): Promise<WaitResult> {
-    if (position !== null) return await this.#page(tenantId, accounts, position);
-    return { messages: [], position: await this.#latest(tenantId) };
+  async #atOnce({ tenantId, accounts, position }: WaitRequest): Promise<WaitResult> {
+    const result =
+      position === null
+        ? { messages: [], position: await this.#latest(tenantId) }
+        : await this.#page({ tenantId, accounts, position });
+    await this.#slots.pass(tenantId);
+    return result;
   }
 
   /** The number of the tenant's last message: all up to it are committed. */
@@ -134,23 +132,25 @@ export class Waits {
     return latest.get(tenantId) ?? 0;
   }
 
-  /** Sleeps in a slot of the tenant's until there is something after what was read first, or after now. */
+  /** Answers what there is; otherwise sleeps in a slot of the tenant's until there is something. */
   async #inSlot(
     waiter: Waiter,
-    { tenantId, accounts, timeoutMs }: WaitRequest,
-    first: WaitResult | null,
+    { tenantId, accounts, timeoutMs, position }: WaitRequest,
     deadline: number,
   ): Promise<WaitResult> {
     const { clock } = this.#parts;
-    const slots = await this.#slots.open({ tenantId, timeoutMs, deadline });
+    // The transaction that grants the slot reads first: the page, or the number from which on there is nothing yet.
+    const question = position === null ? null : { tenantId, accounts, position };
+    const slots = await this.#slots.openUnless({ tenantId, timeoutMs, deadline }, question);
+    if ('messages' in slots) return slots;
     try {
-      const nothing = first ?? { messages: [], position: slots.latest };
+      const nothing = { messages: [], position: position ?? slots.latest };
       waiter.position = nothing.position;
       while (!this.#isOver(waiter, deadline)) {
         await waiter.sleepIn(slots, deadline - clock.monotonic());
         waiter.noteRead();
         if (waiter.handedOver !== null) return waiter.handedOver;
-        const page = await this.#page(tenantId, accounts, nothing.position);
+        const page = await this.#page({ tenantId, accounts, position: nothing.position });
         if (page.messages.length > 0) return page;
       }
       return nothing;
@@ -166,30 +166,21 @@ export class Waits {
   }
 
   /** Readers at the same position share a read that is under way, and its answer. */
-  #page(tenantId: string, accounts: WantedAccounts, position: number): Promise<WaitResult> {
-    const key = `${tenantId} ${accountsKey(accounts)} ${position}`;
+  #page(question: WaitQuestion): Promise<WaitResult> {
+    const key = questionKey(question);
     const shared = this.#reads.get(key);
     if (shared !== undefined) return shared;
-    const reading = this.#read(tenantId, accounts, position).finally(() => {
+    const reading = this.#read(question).finally(() => {
       if (this.#reads.get(key) === reading) this.#reads.delete(key);
     });
     this.#reads.set(key, reading);
     return reading;
   }
 
-  async #read(tenantId: string, accounts: WantedAccounts, position: number): Promise<WaitResult> {
-    const { read } = this.#parts;
-    const wanted = [...(accounts ?? [null])];
+  async #read(question: WaitQuestion): Promise<WaitResult> {
+    const { accounts, tenantId } = question;
     // Several accounts are several reads: what commits between them is left to the next read, as the cursor could pass it.
-    const last = wanted.length < 2 ? Infinity : await this.#latest(tenantId);
-    const pages = wanted.map((accountId) =>
-      read.messages.inboundAfter(tenantId, position, accountId, waitPageSize),
-    );
-    const messages = (await Promise.all(pages))
-      .flat()
-      .filter(({ inboundSequence }) => (inboundSequence ?? 0) <= last)
-      .sort((one, other) => (one.inboundSequence ?? 0) - (other.inboundSequence ?? 0))
-      .slice(0, waitPageSize);
-    return { messages, position: messages.at(-1)?.inboundSequence ?? position };
+    const last = (accounts?.size ?? 1) < 2 ? Infinity : await this.#latest(tenantId);
+    return await readPage(this.#parts.read, question, last);
   }
 }

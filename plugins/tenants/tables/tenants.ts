@@ -99,6 +99,7 @@ export class TenantTable {
     const rows = await this.db.rows<{ id: string; inbound_sequence: number }>(
       `select id, inbound_sequence from tenants where id in (${placeholders(wanted.length)})`,
       wanted,
+      { recurs: wanted.length === 1 },
     );
     return new Map(rows.map((row) => [row.id, Number(row.inbound_sequence)]));
   }

@@ -518,7 +518,7 @@ for (const engine of databases) {
       const accounts = new Set([one.account.id, two.account.id]);
       const seen: string[] = [];
       for (let position = 0; position < 3; ) {
-        const found = await waits.wait(request(tenantId, { accounts, position }));
+        const found = await waits.wait(request(tenantId, { accounts, position, timeoutMs: 0 }));
         seen.push(...texts(found));
         position = found.position;
       }
@@ -535,8 +535,10 @@ for (const engine of databases) {
       const waiting = Array.from({ length: 20 }, () =>
         waits.wait(request(tenantId, { position: 0 })),
       );
-      await until('all to sleep', () => waits.size === 20 && reads > 0);
-      await pause(50);
+      await until('all to sleep', () => {
+        const open = [...waits.of(tenantId)];
+        return open.length === 20 && open.every(({ isAsleep }) => isAsleep);
+      });
       const before = reads;
       await stage.part.receive(session, inbound('a'));
       waits.wake(tenantId);
