@@ -1,7 +1,7 @@
 import { DriverError, type MessageEvent } from '../../core/contracts/driver.ts';
 import { type ContactMessage, messageEventOf } from './inbound-message.ts';
 import type { Library, LibrarySocket } from './library.ts';
-import { plainPart } from './media-part.ts';
+import { mediaFacts, plainPart } from './media-part.ts';
 
 /** State of a message that arrives. */
 export type ArrivingState =
@@ -67,6 +67,12 @@ export class ArrivingMessage {
     if (event.media === null || open === undefined) return event;
     const opened: typeof open = (signal) => open(AbortSignal.any([signal, this.#gone.signal]));
     return { ...event, media: { ...event.media, open: opened } };
+  }
+
+  /** The same for the gateway to store without the file. */
+  eventWithoutFile(): MessageEvent {
+    const { media } = this.#written;
+    return { type: 'message', ...this.#written, media: media && mediaFacts(media) };
   }
 }
 

@@ -13,9 +13,9 @@ export interface ArrivingParts extends IdentityParts {
 }
 
 /** Name of the credential that lists the credentials of the messages, in order. */
-const storedName = 'arriving';
+export const arrivingName = 'arriving';
 /** Prefix of the credentials that each keep one message. */
-export const arrivingPrefix = `${storedName}:`;
+export const arrivingPrefix = `${arrivingName}:`;
 /** Most messages that are due at once, give or take one group; beyond that, what comes waits with the network. */
 const most = 200;
 /** Messages that the gateway is given at once, one of each contact; the gateway has room for 64 messages. */
@@ -43,7 +43,7 @@ export class Arriving {
   /** Goes on with what an earlier connection has left. */
   async start(): Promise<void> {
     const { library, keys } = this.#parts;
-    const list = (await keys.writes.get([storedName])).get(storedName);
+    const list = (await keys.writes.get([arrivingName])).get(arrivingName);
     // Written by `#write`, and nobody else writes under these names.
     const names = list === undefined ? [] : (JSON.parse(list) as string[]);
     const stored = await keys.writes.get(names);
@@ -188,7 +188,7 @@ export class Arriving {
   #write(values: ReadonlyMap<string, string | null>): void {
     const names = [...this.#arrivals.keys()];
     const list = names.length === 0 ? null : JSON.stringify(names);
-    this.#parts.keys.writes.set(new Map([...values, [storedName, list]]));
+    this.#parts.keys.writes.set(new Map([...values, [arrivingName, list]]));
   }
 }
 

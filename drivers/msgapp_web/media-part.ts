@@ -59,20 +59,26 @@ export function plainPart({ type, part }: MediaPart): MediaPart {
   return { type, part: { mediaKey, directPath, mimetype, fileName, fileLength: size } };
 }
 
-/** Media that only this account can read. */
-export function inboundMedia(
-  library: Library,
-  socket: LibrarySocket,
-  { type, part }: MediaPart,
-): InboundMedia {
-  const { mediaKey, directPath } = part;
-  const facts = {
+/** What is known of media without their bytes. */
+export function mediaFacts({ type, part }: MediaPart): InboundMedia {
+  return {
     kind: kinds[type],
     mimeType: part.mimetype?.split(';')[0]?.trim() || null,
     fileName: part.fileName || null,
     size: part.fileLength ? numberOf(part.fileLength) : null,
     url: null,
   };
+}
+
+/** Media that only this account can read. */
+export function inboundMedia(
+  library: Library,
+  socket: LibrarySocket,
+  media: MediaPart,
+): InboundMedia {
+  const facts = mediaFacts(media);
+  const { type, part } = media;
+  const { mediaKey, directPath } = part;
   // The sender writes the address: only a path on the network's own host is followed.
   if (!mediaKey || !directPath?.startsWith('/')) return facts;
   return {

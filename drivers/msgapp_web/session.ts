@@ -16,6 +16,7 @@ import type { LastEnding } from './close-codes.ts';
 import type { FrameWork } from './connection.ts';
 import { endingEventOf } from './ending-event.ts';
 import { errorText } from './error-text.ts';
+import { handOverLeft } from './left-messages.ts';
 import type { Library } from './library.ts';
 import type { MsgappWebOptions } from './options.ts';
 import { failedStart, libraryFor, newLink, type Prepared, storedLink } from './preparation.ts';
@@ -177,16 +178,18 @@ export class MsgappWebSession implements Session {
 
   async #ended(ending: LastEnding, quiet: boolean): Promise<void> {
     if (ending.type === 'refused') await this.#port.credentials.clear().catch(() => undefined);
-    if (ending.type === 'restricted' && !(await this.#keepBlocked())) return;
+    const isForLong = ending.type === 'logged_out' || ending.type === 'restricted';
+    if (isForLong && !(await this.#settled(ending.type === 'restricted'))) return;
     const unchanged = quiet && (ending.type === 'lost' || ending.type === 'restricted');
     if (unchanged || ending.type === 'restricted') this.#lookLater();
     if (!unchanged) await this.#tell(endingEventOf(ending));
   }
 
-  /** Stores that the account is blocked. False: something else has begun meanwhile, and says how it goes on. */
-  async #keepBlocked(): Promise<boolean> {
+  /** Stores a block, and what is left of messages. False: something else has begun meanwhile, and says how it goes on. */
+  async #settled(isBlocked: boolean): Promise<boolean> {
     const turn = this.#turn;
-    await this.#block.set().catch(() => undefined);
+    if (isBlocked) await this.#block.set().catch(() => undefined);
+    await handOverLeft(this.#port, this.#account.id);
     return !this.#closed && turn === this.#turn;
   }
 

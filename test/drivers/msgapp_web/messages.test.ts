@@ -584,6 +584,42 @@ t.test('a file that arrives when its connection ends comes by the next', async (
   t.type(outcomes[1], 'string');
 });
 
+t.test('what waits for a file comes without it when the link has ended', async (t) => {
+  leadToMediaHost(t);
+  const media = { kind: 'image', mimeType: 'image/png', bytes: 'AAAA' } as const;
+  const texts = ['a film', 'behind it', 'another film'];
+  for (const [ended, resumes] of [
+    ['logged_out', false],
+    ['logged_out', true],
+    ['restricted', false],
+  ] as const) {
+    let one: Opened & { phone: string } = await linked();
+    const stored: DriverEvent[] = [];
+    const keep = async (event: DriverEvent): Promise<void> => {
+      if (event.type === 'message') await event.media?.open?.(patient()).then(buffer);
+      if (event.type !== 'receipt') stored.push(event);
+    };
+    one.port.onEmit = keep;
+    for (const [place, text] of texts.entries()) {
+      const writing = { from: place === 2 ? ada : ben, name: 'One', text };
+      if (place !== 1) await network.refuseFiles([0]);
+      await network.write(one.phone, place === 1 ? writing : { ...writing, media });
+    }
+    await allAcknowledged(one.phone);
+    if (resumes) {
+      one = { ...(await bench.reopened(one)), phone: one.phone };
+      one.port.onEmit = keep;
+    }
+    if (ended === 'restricted') await network.block(one.phone, true);
+    else await network.unlink(one.phone);
+    if (resumes) await one.session.resume();
+    await one.port.state(ended);
+    t.match(stored.slice(-4), [...texts.map((text) => ({ text })), { state: ended }], ended);
+    t.notOk(stored.some((event) => event.type === 'message' && event.media?.open));
+    t.notOk(namesWith(one, '').some((name) => name.startsWith('arriving')));
+  }
+});
+
 t.test('an erased contact is in no message whose file arrives, others are', async (t) => {
   leadToMediaHost(t);
   for (const connected of [true, false]) {
