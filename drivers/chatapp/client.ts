@@ -5,6 +5,7 @@ import { BaseTelegramClient } from '@mtcute/node';
 import { DriverError, type ProxyAddress } from '../../core/contracts/driver.ts';
 import { CallLimit } from './call-limit.ts';
 import type { ChatappOptions } from './options.ts';
+import { announcingSessions, knownDataCenters } from './other-data-centers.ts';
 import { isRpcError, loggableError } from './rpc-errors.ts';
 import type { SessionStorage } from './storage/session-storage.ts';
 import type { Timing } from './timing.ts';
@@ -19,9 +20,6 @@ const internalRetries = 3;
 /** Pause before a connection for transfers is made again, in milliseconds; doubled each time, up to the last. */
 const firstReconnectMs = 1_000;
 const lastReconnectMs = 15_000;
-
-/** The longest wait before a session is announced to another data center once more, in milliseconds. */
-const longestExportWaitMs = 3_600_000;
 
 /** The network has this random id already: an answer, not a failure to repeat. */
 const duplicate = 'RANDOM_ID_DUPLICATE';
@@ -79,10 +77,6 @@ export class Client {
       ipAddress: dataCenter.host,
       port: dataCenter.port,
     };
-    const exportWaiter = networkMiddlewares.floodWaiter({
-      maxWait: longestExportWaitMs,
-      store: false,
-    });
     this.library = new BaseTelegramClient({
       apiId,
       apiHash,
@@ -105,11 +99,11 @@ export class Client {
         connectionCount: () => 1,
         middlewares: [
           networkMiddlewares.mediaThrottle(),
-          // The library never announces a session again to a data center for which that was refused once.
-          (context, next) =>
-            context.request._ === 'auth.exportAuthorization'
-              ? exportWaiter(context, next)
-              : next(context),
+          knownDataCenters({
+            library: () => this.library,
+            list: () => this.call({ _: 'help.getConfig' }),
+          }),
+          announcingSessions(() => listener.broken('broken')),
           networkMiddlewares.floodWaiter({ maxWait: 0, store: false }),
           networkMiddlewares.internalErrorsHandler({
             maxRetries: internalRetries,

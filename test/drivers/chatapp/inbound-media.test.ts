@@ -126,6 +126,39 @@ t.test(
   },
 );
 
+t.test('a file of a data center that the network does not name is not there', async (t) => {
+  const { bench, phone, media } = await received(t, { elsewhere: true });
+  bench.control.refuse('help.getConfig', 400, 'INPUT_METHOD_INVALID');
+  const opening = () => media.open?.(AbortSignal.timeout(2_000)).catch((error: unknown) => error);
+  t.match(await opening(), { code: 'media_unavailable', certain: true });
+  t.equal(bench.control.calls(phone)['help.getConfig'], 1);
+  bench.control.refuse('help.getConfig', 400, 'INPUT_METHOD_INVALID', 0);
+  bench.control.refuse('upload.getFile', 303, 'FILE_MIGRATE_9', 1);
+  t.match(await opening(), { message: 'the network names no data center 9' });
+  t.equal((await read(await media.open?.(patient()))).length, size);
+});
+
+t.test('a session that could not be announced to another data center is again', async (t) => {
+  await t.test('once that one can serve it', async (t) => {
+    const { bench, media } = await received(t, { elsewhere: true });
+    bench.control.refuse('auth.exportAuthorization', 500, 'WORKER_BUSY_TOO_LONG_RETRY', 5);
+    t.equal((await read(await media.open?.(patient()))).length, size);
+  });
+
+  await t.test('over a new connection when that one finds it too late', async (t) => {
+    const { bench, port, session, phone, media } = await received(t, { elsewhere: true });
+    bench.control.refuse('auth.importAuthorization', 400, 'AUTH_BYTES_INVALID', 1);
+    const opening = media.open?.(patient()).catch((error: unknown) => error);
+    await port.state('lost');
+    t.match(await opening, { code: 'media_unavailable', retryAfterMs: 0 });
+    await session.resume();
+    await port.state('connected');
+    bench.control.write(phone, { ...film, from: friend.phone, elsewhere: true });
+    const { media: next } = await port.message();
+    t.equal((await read(await next?.open?.(patient()))).length, size);
+  });
+});
+
 t.test('a data center that is crowded holds up its files alone', async (t) => {
   const { bench, port, session, phone, media } = await received(t, { elsewhere: true });
   const { connections } = bench.control.traffic();
