@@ -167,7 +167,7 @@ function nameOf(id: string): string {
   return keptName(awaitedPrefix, id);
 }
 
-/** The name under which a message is kept; its id may be of any length. */
+/** The name under which something is kept; its id may be of any length, and is not seen in the name. */
 export function keptName(prefix: string, id: string): string {
   return `${prefix}${createHash('sha256').update(id).digest('hex').slice(0, 32)}`;
 }

@@ -1,6 +1,7 @@
 import type { DriverContact, DriverEvent, DriverLog } from '../../core/contracts/driver.ts';
 import type { AccountKeys } from './account-keys.ts';
 import { addressOfPhone, phoneOfAddress, userOf } from './addresses.ts';
+import { keptName } from './awaited.ts';
 import type { ContactBook } from './contact-book.ts';
 import { errorText } from './error-text.ts';
 import { contactsEvents, type LibraryContact, personOf } from './imports.ts';
@@ -8,8 +9,11 @@ import type { LibrarySocket } from './library.ts';
 
 /** How many contacts' latest names are remembered. */
 const remembered = 10_000;
-/** The credential that keeps saved contacts until the gateway has taken them. */
+/** The credential that lists the others, whose names begin alike: each keeps one saved contact until the gateway has taken it. */
 export const savedContactsName = 'saved_contacts';
+
+/** A saved contact under the library's id. */
+type SavedContact = readonly [string, LibraryContact];
 
 /** What it is made of. */
 export interface IdentityParts {
@@ -46,10 +50,14 @@ export class Identities {
   async start(): Promise<void> {
     const { writes, imports } = this.#parts.keys;
     if (!imports.contacts) return;
-    const text = (await writes.get([savedContactsName])).get(savedContactsName);
-    // Written by `#save`, and nobody else writes under this name.
-    const stored = text === undefined ? [] : (JSON.parse(text) as [string, LibraryContact][]);
-    this.#untold = new Map([...stored, ...this.#untold]);
+    const list = (await writes.get([savedContactsName])).get(savedContactsName);
+    // Written by `#save`, and nobody else writes under these names; once the list had the contacts themselves.
+    const listed = list === undefined ? [] : (JSON.parse(list) as (string | SavedContact)[]);
+    const names = listed.filter((one) => typeof one === 'string');
+    const older = listed.filter((one) => typeof one !== 'string');
+    const stored = [...(await writes.get(names)).values()];
+    const left = stored.map((text) => JSON.parse(text) as SavedContact);
+    this.#untold = new Map([...older, ...left, ...this.#untold]);
     this.#started = true;
     if (this.#untold.size > 0) this.#tellSaved();
   }
@@ -58,14 +66,12 @@ export class Identities {
     this.#over = true;
   }
 
-  /** Drops these users, by their digits; the others' saved contacts are stored anew. */
+  /** Drops these users, by their digits. */
   forget(users: readonly string[]): void {
-    const { size } = this.#untold;
-    for (const [key, { id, lid, phoneNumber }] of this.#untold) {
-      const own = [id, lid, phoneNumber].map((address) => userOf(address ?? ''));
-      if (own.some((user) => users.includes(user))) this.#untold.delete(key);
-    }
-    if (this.#untold.size < size) this.#save();
+    const dropped = [...this.#untold].filter(([, { id, lid, phoneNumber }]) =>
+      [id, lid, phoneNumber].some((address) => users.includes(userOf(address ?? ''))),
+    );
+    this.#remove(dropped);
   }
 
   /** Notes the name that a message has brought already. */
@@ -107,7 +113,7 @@ export class Identities {
 
   /** Saved contacts are stored before they are handed over: the library reads each only once. */
   #tellSaved(): void {
-    this.#save();
+    this.#save(this.#untold.keys());
     this.#next(async () => {
       const { keys, book, emit } = this.#parts;
       const contacts = [...this.#untold];
@@ -120,16 +126,26 @@ export class Identities {
       }
       await keys.writes.durable();
       for (const event of contactsEvents(saved)) await emit(event);
-      for (const [id, contact] of contacts) {
-        if (this.#untold.get(id) === contact) this.#untold.delete(id);
-      }
-      this.#save();
+      this.#remove(contacts.filter(([id, contact]) => this.#untold.get(id) === contact));
     });
   }
 
-  #save(): void {
-    const text = this.#untold.size === 0 ? null : JSON.stringify([...this.#untold]);
-    this.#parts.keys.writes.set(new Map([[savedContactsName, text]]));
+  #remove(contacts: readonly SavedContact[]): void {
+    const ids = contacts.map(([id]) => id);
+    for (const id of ids) this.#untold.delete(id);
+    if (ids.length > 0) this.#save(ids);
+  }
+
+  /** Writes what is known of saved contacts, or that nothing is. @param ids the library's, of those that have changed */
+  #save(ids: Iterable<string>): void {
+    const names = [...this.#untold.keys()].map(nameOf);
+    const values = new Map<string, string | null>();
+    for (const id of ids) {
+      const contact = this.#untold.get(id);
+      values.set(nameOf(id), contact === undefined ? null : JSON.stringify([id, contact]));
+    }
+    values.set(savedContactsName, names.length === 0 ? null : JSON.stringify(names));
+    this.#parts.keys.writes.set(values);
   }
 
   #next(work: () => Promise<void>): void {
@@ -142,4 +158,8 @@ export class Identities {
         log.warn({ accountId, error: said }, 'news of a contact could not be kept');
       });
   }
+}
+
+function nameOf(id: string): string {
+  return keptName(`${savedContactsName}:`, id);
 }

@@ -669,21 +669,32 @@ t.test('an erased contact is in no message whose file arrives, others are', asyn
 t.test(
   'an erased contact is not among the saved ones that the gateway has yet to take',
   async (t) => {
-    const account = await bench.world.account();
-    for (const phone of [ada, ben])
-      await network.saveContact(account.identifier, { phone, name: 'One' });
-    const one = await bench.open(account);
-    one.port.onEmit = async ({ type }) => {
-      if (type === 'contacts') await new Promise(() => undefined);
-    };
-    await bench.link(one, 'qr', { importContacts: true, importHistory: false });
     const told = (event: DriverEvent): event is ContactsEvent => event.type === 'contacts';
-    await one.port.next('address book', told);
-    await bench.quiet();
-    t.ok(namesWith(one, ben).includes('saved_contacts'));
-    await erase(one, ben);
-    t.same(namesWith(one, ben), []);
-    t.ok(namesWith(one, ada).includes('saved_contacts'));
+    for (const connected of [true, false]) {
+      const account = await bench.world.account();
+      for (const phone of [ada, ben])
+        await network.saveContact(account.identifier, { phone, name: 'One' });
+      let one = await bench.open(account);
+      one.port.onEmit = async ({ type }) => {
+        if (type === 'contacts') await new Promise(() => undefined);
+      };
+      const isKept = (phone: string) =>
+        namesWith(one, phone).some((name) => name.startsWith('saved_contacts'));
+      await bench.link(one, 'qr', { importContacts: true, importHistory: false });
+      await one.port.next('address book', told);
+      await bench.quiet();
+      t.ok(isKept(ben));
+      if (!connected) one = await bench.reopened(one);
+      await erase(one, ben);
+      t.same(namesWith(one, ben), [], connected ? 'connected' : 'without a connection');
+      t.ok(isKept(ada));
+      one = await bench.resumed(one);
+      t.match(await one.port.next('address book', told), {
+        contacts: [{ phone: ada, name: 'One' }],
+      });
+      await bench.quiet();
+      t.notOk(isKept(ada));
+    }
   },
 );
 
