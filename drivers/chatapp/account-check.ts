@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import type { tl } from '@mtcute/core';
 import type { Port } from '../../core/contracts/driver.ts';
 import type { Client } from './client.ts';
@@ -55,6 +56,7 @@ export class AccountCheck {
   readonly #parts: AccountCheckParts;
   #stopped: Stopped | null = null;
   #timer: NodeJS.Timeout | undefined;
+  readonly #ends = new EventEmitter();
 
   constructor(parts: AccountCheckParts) {
     this.#parts = parts;
@@ -64,6 +66,12 @@ export class AccountCheck {
   /** The network has stopped the account. */
   get isStopped(): boolean {
     return this.#stopped !== null;
+  }
+
+  /** Resolves when the network lets a stopped account act again, or the connection is over. */
+  async allowed(): Promise<void> {
+    const { signal } = this.#parts;
+    if (this.isStopped) await once(this.#ends, 'allowed', { signal }).catch(() => undefined);
   }
 
   /** Loads whether the account was stopped. */
@@ -158,6 +166,7 @@ export class AccountCheck {
     this.#stopped = null;
     buffer.put(name, null);
     await this.#told(port.emit({ type: 'state', state: 'unrestricted' }));
+    if (!this.isStopped) this.#ends.emit('allowed');
     await this.#told(buffer.write());
   }
 

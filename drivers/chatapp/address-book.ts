@@ -1,5 +1,6 @@
 import { Long } from '@mtcute/core';
 import type { Port } from '../../core/contracts/driver.ts';
+import type { AccountCheck } from './account-check.ts';
 import type { Client } from './client.ts';
 import type { Memory } from './memory.ts';
 import { eventsOf } from './people.ts';
@@ -12,6 +13,7 @@ export interface AddressBookParts {
   readonly port: Port;
   readonly memory: Memory;
   readonly timing: Timing;
+  readonly accountCheck: AccountCheck;
   readonly accountId: string;
   /** Aborted when the connection is over. */
   readonly signal: AbortSignal;

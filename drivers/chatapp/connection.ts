@@ -38,7 +38,8 @@ export class ChatappConnection {
     const kept = { buffer, people, chatList, progress, marks };
     const shared = { ...parts, ...kept, signal, log: parts.port.log };
     this.accountCheck = new AccountCheck(shared);
-    this.#addressBook = new AddressBook(shared);
+    const { accountCheck } = this;
+    this.#addressBook = new AddressBook({ ...shared, accountCheck });
     const translator = new Translator({
       ...shared,
       asked: (what) => {
@@ -46,11 +47,11 @@ export class ChatappConnection {
         else this.accountCheck.askWhetherFrozen().catch(() => undefined);
       },
     });
-    this.#updates = new UpdateFollower({ ...shared, translator });
+    this.#updates = new UpdateFollower({ ...shared, accountCheck, translator });
     this.#sender = new Sender({
       ...shared,
       updates: this.#updates,
-      accountCheck: this.accountCheck,
+      accountCheck,
     });
   }
 

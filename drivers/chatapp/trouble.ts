@@ -1,12 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Port } from '../../core/contracts/driver.ts';
-import { loggableError, meaningOf } from './rpc-errors.ts';
+import type { AccountCheck } from './account-check.ts';
+import { loggableError, meaningOf, type RefusalMeaning } from './rpc-errors.ts';
 import type { Timing } from './timing.ts';
 
 /** What the retries work with. */
 export interface TroubleParts {
   readonly port: Port;
   readonly timing: Timing;
+  readonly accountCheck: AccountCheck;
   readonly accountId: string;
   /** Aborted when the connection is over. */
   readonly signal: AbortSignal;
@@ -32,9 +34,12 @@ export class Trouble {
     this.#failures = 0;
   }
 
-  /** Pauses before the next try: as long as the network asks for, or until the connection is over. */
+  /**
+   * Pauses before the next try: as long as the network asks for, while it has stopped the account, longer each time
+   * that it refuses, and no longer than the connection.
+   */
   async pause(error: unknown): Promise<void> {
-    const { port, timing, accountId, signal } = this.#parts;
+    const { port, accountCheck, accountId, signal } = this.#parts;
     if (signal.aborted) return;
     this.#failures += 1;
     const facts = { accountId, error: loggableError(error) };
@@ -42,7 +47,14 @@ export class Trouble {
     // One warning for each run of failures.
     if (this.#failures === 2) port.log.warn(facts, this.#message);
     const meaning = meaningOf(error);
-    const ms = meaning?.kind === 'wait' ? meaning.ms : timing.retry;
-    await pause(ms, undefined, { signal }).catch(() => undefined);
+    if (meaning?.kind === 'stopped' && accountCheck.isStopped) await accountCheck.allowed();
+    else await pause(this.#pauseMs(meaning), undefined, { signal }).catch(() => undefined);
+  }
+
+  #pauseMs(meaning: RefusalMeaning | null): number {
+    const { retry, probe } = this.#parts.timing;
+    if (meaning?.kind === 'wait') return meaning.ms;
+    if (meaning?.kind !== 'stopped' && meaning?.kind !== 'refused') return retry;
+    return Math.max(retry, Math.min(probe, retry * 2 ** (this.#failures - 1)));
   }
 }

@@ -1,5 +1,6 @@
 import type { tl } from '@mtcute/core';
 import type { Port } from '../../../core/contracts/driver.ts';
+import type { AccountCheck } from '../account-check.ts';
 import type { Client } from '../client.ts';
 import { eventsOf, type People } from '../people.ts';
 import type { Progress } from '../progress.ts';
@@ -26,6 +27,7 @@ export interface UpdateFollowerParts {
   readonly marks: ReadMarks;
   readonly translator: Translator;
   readonly timing: Timing;
+  readonly accountCheck: AccountCheck;
   readonly accountId: string;
   /** Aborted when the connection is over. */
   readonly signal: AbortSignal;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { DriverError, DriverEvent } from '../../../core/contracts/driver.ts';
 import { meaningOfName } from '../../../drivers/chatapp/rpc-errors.ts';
+import { until } from '../../harness/story.ts';
 import { friend, startBench, textTo } from './bench.ts';
 import { quickTiming } from './running-network.ts';
 
@@ -145,6 +146,37 @@ t.test('a ban, and its end', async (t) => {
   t.match(first, { certain: true, retryAfterMs: Number });
   await sending.port.state('restricted');
   t.equal(sending.port.events.filter(isState('restricted')).length, 1);
+});
+
+t.test('a banned account is asked for its state alone', async (t) => {
+  const bench = await startBench(t, { ...quickTiming, probe: 50 });
+  const { control } = bench;
+  const opened = await bench.linked();
+  const { phone } = opened;
+  control.put(phone, { banned: true });
+  await opened.port.state('restricted');
+  const again = await bench.reopened(opened);
+  await again.port.state('connected');
+  control.write(phone, { from: friend.phone, text: 'meanwhile' });
+  const calls = (method: string) => control.calls(phone)[method] ?? 0;
+  const asked = () => calls('updates.getDifference') + calls('contacts.getContacts');
+  await sleep(200);
+  const [before, checks] = [asked(), calls('users.getUsers')];
+  await until('checks', async () => calls('users.getUsers') >= checks + 20 || undefined);
+  t.equal(asked(), before);
+  control.put(phone, { banned: false });
+  await again.port.state('unrestricted');
+  t.match(await again.port.message(), { text: 'meanwhile' });
+});
+
+t.test('what the network refuses is asked for less and less often', async (t) => {
+  const bench = await startBench(t, { ...quickTiming, retry: 20, probe: 320 });
+  bench.control.refuse('contacts.getContacts', 400, 'SOMETHING_NEW');
+  const { phone } = await bench.linked();
+  const calls = (method: string) => bench.control.calls(phone)[method] ?? 0;
+  const checks = calls('users.getUsers');
+  await until('checks', async () => calls('users.getUsers') >= checks + 6 || undefined);
+  t.ok(calls('contacts.getContacts') <= 12, `asked ${calls('contacts.getContacts')} times`);
 });
 
 t.test('frozen: the day of deletion is no end of the restriction', async (t) => {
