@@ -4,9 +4,8 @@ import type { Account, Contact, Session } from './session.ts';
 import { nameOf, texts } from './texts.ts';
 import { Button, Problem, useTask } from './ui.tsx';
 
-const longest = 4_096;
-/** From here on it is said how much room is left. */
-const nearlyFull = longest - 500;
+/** From here on it is said how long a text is: gateways commonly take 4,096 characters, and refuse more. */
+const long = 3_500;
 
 /** Writes to the contact; a refusal stays beside the text until it is sent. */
 export function Composer(props: {
@@ -59,7 +58,6 @@ export function Composer(props: {
           placeholder={label}
           dir="auto"
           rows={1}
-          maxLength={longest}
           value={text}
           onInput={(event) => {
             key.current = null;
@@ -78,8 +76,8 @@ export function Composer(props: {
         </Button>
       </div>
       <p class="quiet">
-        {text.length > nearlyFull
-          ? texts.conversations.left(longest - text.length)
+        {text.length > long
+          ? texts.conversations.characters([...text].length)
           : texts.conversations.enterSends}
       </p>
     </form>

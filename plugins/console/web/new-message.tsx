@@ -78,7 +78,6 @@ function Form(props: { session: Session; accounts: readonly Account[]; onClose: 
         <textarea
           dir="auto"
           rows={3}
-          maxLength={4_096}
           required
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}

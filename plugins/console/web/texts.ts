@@ -231,7 +231,7 @@ export const texts = {
     accepted: 'Accepted',
     lost: 'The gateway cannot be reached, or its answer was lost. Send it again: it goes out once, also where the first try has arrived.',
     enterSends: 'Enter sends, Shift and Enter begins a new line.',
-    left: (count: number) => `${count} characters left.`,
+    characters: (count: number) => `${count} characters.`,
     asContact: 'Answer as the test contact',
     theirText: 'What the contact writes',
     writeAsContact: 'Write as the contact',

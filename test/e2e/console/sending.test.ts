@@ -110,6 +110,31 @@ t.test('what a person sends in the console', { skip: skipWithoutBrowser }, async
     t.equal(await composer.inputValue(), '', 'sent, it is gone');
   });
 
+  await t.test('stays whole when it is too long', async (t) => {
+    await open();
+    // Characters of two units each: as many as the gateway takes.
+    const [longest, longer] = ['😀'.repeat(4_096), '😀'.repeat(4_097)];
+    const composer = page.getByLabel('Message to Ada');
+    const send = page.getByRole('button', { name: 'Send', exact: true });
+    await composer.fill(longer);
+    t.equal(await composer.inputValue(), longer);
+    await page.getByText('4097 characters.').waitFor();
+    await send.click();
+    await page.locator('.composer').getByText('at most 4096 characters').first().waitFor();
+    t.equal(await composer.inputValue(), longer, 'beside what is wrong with it');
+    await composer.fill(longest);
+    await send.click();
+    await page.getByRole('log').getByText(longest).waitFor();
+    await page.getByRole('button', { name: 'New message' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('To (phone number)').fill(phoneNumber(102));
+    await dialog.getByLabel('Text').fill(longer);
+    await dialog.getByRole('button', { name: 'Send' }).click();
+    await dialog.getByText('at most 4096 characters').first().waitFor();
+    t.equal(await dialog.getByLabel('Text').inputValue(), longer, 'also the first to a number');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+  });
+
   await t.test('typed again, is sent again, though the first answer was lost', async (t) => {
     await open();
     const composer = page.getByLabel('Message to Ada');
