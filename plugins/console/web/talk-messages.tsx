@@ -1,10 +1,13 @@
 import { type ComponentChildren, Fragment } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Bubble } from './bubble.tsx';
 import type { Message, Session } from './session.ts';
 import { texts } from './texts.ts';
 import { dayOf } from './times.ts';
 import { Empty } from './ui.tsx';
+
+/** How near its end the log is at its end, in pixels. */
+const nearPx = 100;
 
 /** The messages of a conversation, at the newest, or at the one that was opened. */
 export function TalkMessages(props: {
@@ -13,20 +16,19 @@ export function TalkMessages(props: {
   sender: string;
   openedId: string | null;
   earlier: ComponentChildren;
+  /** Whether the next message is scrolled to: the log is at its end, or the reader has sent something. */
+  follows: { current: boolean };
   onSent: () => void;
 }) {
-  const { messages, openedId } = props;
+  const { messages, openedId, follows } = props;
   const place = useRef<HTMLDivElement>(null);
   const last = messages.at(-1);
   const isThere = messages.some(({ id }) => id === openedId);
+  // Before a scroll event of the browser: what is drawn moves the log away from its end.
   // biome-ignore lint/correctness/useExhaustiveDependencies: to the newest message when there is one more
-  useEffect(() => {
+  useLayoutEffect(() => {
     const log = place.current;
-    if (log === null) return;
-    const isFarBack = log.scrollHeight - log.scrollTop > 2 * log.clientHeight;
-    // A reader of what was opened stays there when the contact writes.
-    if (isThere && isFarBack && last?.direction === 'inbound') return;
-    log.scrollTo({ top: log.scrollHeight });
+    if (follows.current) log?.scrollTo({ top: log.scrollHeight });
   }, [last?.id]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: to another message when another one is opened
   useEffect(() => {
@@ -35,8 +37,17 @@ export function TalkMessages(props: {
     opened?.scrollIntoView({ block: 'center' });
   }, [isThere, openedId]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <div class="messages" ref={place} tabIndex={0} role="log" aria-label={texts.conversations.log}>
+    <div
+      class="messages"
+      ref={place}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      tabIndex={0}
+      role="log"
+      aria-label={texts.conversations.log}
+      onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+        follows.current = scrollHeight - scrollTop - clientHeight < nearPx;
+      }}
+    >
       {props.earlier}
       {messages.length === 0 && (
         <Empty>

@@ -43,6 +43,11 @@ export function Talk(props: {
     [session],
     accountsMs,
   );
+  const follows = useRef(true);
+  const showSent = () => {
+    follows.current = true;
+    thread.reload();
+  };
   const readEarlier = () => {
     size.current = (thread.value?.messages.length ?? 0) + pageSize;
     opening.current = { ...opening.current, missing: null };
@@ -109,7 +114,8 @@ export function Talk(props: {
             session={session}
             sender={account?.identifier ?? texts.conversations.accountGone}
             openedId={messageId}
-            onSent={thread.reload}
+            follows={follows}
+            onSent={showSent}
             earlier={
               hasMore && <Button onClick={readEarlier}>{texts.conversations.earlier}</Button>
             }
@@ -119,7 +125,7 @@ export function Talk(props: {
             accountId={accountId}
             contact={contact}
             account={account}
-            onSent={thread.reload}
+            onSent={showSent}
           />
           {session.isTest && account !== null && (
             <AsContact session={session} account={account} contact={contact} />

@@ -110,6 +110,40 @@ t.test('what a person sends in the console', { skip: skipWithoutBrowser }, async
     t.equal(await composer.inputValue(), '', 'sent, it is gone');
   });
 
+  await t.test('is scrolled to; what others write is not, away from the end', async (t) => {
+    await open();
+    const log = page.getByRole('log');
+    /** From the end of what is shown to that of the log, and from its beginning, in pixels. */
+    const places = () =>
+      page.evaluate<{ below: number; above: number }>(`new Promise((resolve) => {
+        const log = document.querySelector('[role=log]');
+        const { scrollHeight, scrollTop, clientHeight } = log;
+        const now = { below: scrollHeight - scrollTop - clientHeight, above: scrollTop };
+        // Scroll events come before the next frame.
+        requestAnimationFrame(() => setTimeout(() => resolve(now), 50));
+      })`);
+    const atEnd = () =>
+      until('the end of the log', async () => ((await places()).below < 100 ? true : undefined));
+    await atEnd();
+    await receive(api, phone, { from: { phone: ada }, text: 'long\n'.repeat(30) });
+    await log.getByText('long').waitFor();
+    await atEnd();
+    await page.evaluate("document.querySelector('[role=log]').scrollTop = 0");
+    await places();
+    await receive(api, phone, { from: { phone: ada }, text: 'while earlier ones are read' });
+    await log.getByText('while earlier ones are read').waitFor();
+    await places();
+    t.equal((await places()).above, 0, 'by the contact');
+    await api.post('/messages', { to: { phone: ada }, text: 'of a program' });
+    await log.getByText('of a program').waitFor();
+    await places();
+    t.equal((await places()).above, 0, 'by a program');
+    await page.getByLabel('Message to Ada').fill('of the reader');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await log.getByText('of the reader').waitFor();
+    await atEnd();
+  });
+
   await t.test('stays whole when it is too long', async (t) => {
     await open();
     // Characters of two units each: as many as the gateway takes.
