@@ -46,11 +46,7 @@ export function Composer(props: {
         send();
       }}
     >
-      {hindrance(props.account, contact).map((one) => (
-        <p class="hindrance" key={one}>
-          {one}
-        </p>
-      ))}
+      <Hindrances of={[...ofKey(session), ...ofTalk(props.account, contact)]} />
       <Problem error={task.error} lost={texts.conversations.lost} />
       <div class="composer-row">
         <textarea
@@ -84,8 +80,26 @@ export function Composer(props: {
   );
 }
 
-/** Why a message would be refused or wait, before anything is written. */
-function hindrance(account: Account | null, contact: Contact): readonly string[] {
+/** Says why a message would be refused or wait, before anything is written. */
+export function Hindrances(props: { of: readonly string[] }) {
+  return props.of.map((one) => (
+    <p class="hindrance" key={one}>
+      {one}
+    </p>
+  ));
+}
+
+/** Why any message of the key would be refused. */
+export function ofKey({ me: { key } }: Session): readonly string[] {
+  const { scope, confirmed } = texts.conversations.hindrances;
+  return [
+    ...(key.scopes?.includes('send') === false ? [scope] : []),
+    ...(key.confirm_sends ? [confirmed] : []),
+  ];
+}
+
+/** Why a message from the account to the contact would be refused or wait. */
+function ofTalk(account: Account | null, contact: Contact): readonly string[] {
   const { hindrances } = texts.conversations;
   return [
     ...(account === null ? [hindrances.gone] : []),

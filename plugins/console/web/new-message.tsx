@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { randomId } from '../../../client/random-id.ts';
+import { Hindrances, ofKey } from './composer.tsx';
 import { useLoaded } from './loaded.ts';
 import { open } from './router.ts';
 import type { Account, Session } from './session.ts';
@@ -83,6 +84,7 @@ function Form(props: { session: Session; accounts: readonly Account[]; onClose: 
           onInput={(event) => setText(event.currentTarget.value)}
         />
       </label>
+      <Hindrances of={ofKey(session)} />
       <Problem error={task.error} lost={texts.conversations.lost} />
       <div class="actions">
         <Button onClick={onClose}>{texts.cancel}</Button>

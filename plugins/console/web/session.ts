@@ -62,6 +62,9 @@ export async function signIn(apiKey: string): Promise<Session> {
 }
 
 /** Whether the key may do something that concerns all accounts. */
-export function mayManage({ me: { key } }: Session, what: 'webhooks' | 'keys'): boolean {
+export function mayManage(
+  { me: { key } }: Session,
+  what: 'webhooks' | 'keys' | 'connect',
+): boolean {
   return key.account_ids === null && (key.scopes?.includes(what) ?? true);
 }

@@ -5,7 +5,7 @@ import { ContactDetails } from './contact-details.tsx';
 import { type Live, useEvents } from './live.ts';
 import { useLoaded } from './loaded.ts';
 import { address } from './router.ts';
-import type { Session } from './session.ts';
+import { mayManage, type Session } from './session.ts';
 import { TalkMessages } from './talk-messages.tsx';
 import { channelName, nameOf, texts } from './texts.ts';
 import { concernsContact, openingOf, pageSize, readThread } from './thread.ts';
@@ -127,7 +127,7 @@ export function Talk(props: {
             account={account}
             onSent={showSent}
           />
-          {session.isTest && account !== null && (
+          {session.isTest && account !== null && mayManage(session, 'connect') && (
             <AsContact session={session} account={account} contact={contact} />
           )}
         </section>

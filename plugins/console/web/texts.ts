@@ -240,6 +240,8 @@ export const texts = {
     text: 'Text',
     noAccount: 'No number is connected. Connect one first.',
     hindrances: {
+      scope: 'This key may not send: it lacks the scope "send".',
+      confirmed: 'A person confirms each message of this key, over MCP: it cannot send from here.',
       gone: 'This account was removed: nothing can be sent from it.',
       connecting: 'The account is connecting: what you send waits until it is connected.',
       disconnected: 'The account is disconnected: connect it again to send.',

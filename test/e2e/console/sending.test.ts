@@ -2,7 +2,7 @@ import type { Page, Route } from 'playwright-core';
 import t from 'tap';
 import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
 import { runGateway } from '../../harness/gateway.ts';
-import { outbox, pair, phoneNumber, receive, until } from '../../harness/story.ts';
+import { bodyOf, outbox, pair, phoneNumber, receive, until } from '../../harness/story.ts';
 
 const [phone, ada] = [phoneNumber(1), phoneNumber(101)];
 
@@ -205,5 +205,23 @@ t.test('what a person sends in the console', { skip: skipWithoutBrowser }, async
     t.equal(await press({ keyCode: 13 }), 1, 'but by the next one');
     release();
     await away.waitFor();
+  });
+
+  await t.test('is refused with keys that may not send, as is said before', async (t) => {
+    for (const [rights, why, plays] of [
+      [{ scopes: ['read', 'connect'] }, 'it lacks the scope "send"', 1],
+      [{ scopes: ['read', 'send'], confirm_sends: true }, 'A person confirms each message', 0],
+    ] as const) {
+      const made = await api.post('/keys', { name: 'Robot', ...rights });
+      const own = await browser.newPage();
+      await signIn(own, origin, bodyOf<{ key: string }>(made).key);
+      await own.goto(`${origin}/console#/conversations`);
+      await own.getByRole('link', { name: /Ada/ }).click();
+      await own.locator('.composer').getByText(why).waitFor();
+      t.equal(await own.getByText('Answer as the test contact').count(), plays, why);
+      await own.getByRole('button', { name: 'New message' }).click();
+      await own.getByRole('dialog').getByText(why).waitFor();
+      await own.close();
+    }
   });
 });
