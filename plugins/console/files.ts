@@ -57,18 +57,23 @@ export async function readConsoleFiles(): Promise<ConsoleFiles> {
 
 /** The styles, and the modules that the first one leads to: the client has more than browsers need. */
 function reached(all: ReadonlyMap<string, string>): Map<string, string> {
-  const found = new Map([...all].filter(([name]) => name.endsWith('.css')));
+  const styles = [...all].filter(([name]) => name.endsWith('.css'));
+  const found = new Map(styles.map(([name, text]) => [name, unindented(text)]));
   const names = [first];
   for (const name of names) {
     const text = all.get(name);
     if (text === undefined || found.has(name)) continue;
-    // No text of the console spans lines: the indentation means nothing.
-    found.set(name, text.replaceAll(/^ +/gm, ''));
+    found.set(name, unindented(text));
     for (const [, path = ''] of text.matchAll(/\bfrom ?['"](\.[^'"]+)['"]/g)) {
       names.push(posix.join(posix.dirname(name), path));
     }
   }
   return found;
+}
+
+/** No text of the console spans lines: the indentation means nothing. */
+function unindented(text: string): string {
+  return text.replaceAll(/^ +/gm, '');
 }
 
 function readLibrary(require: NodeJS.Require, name: string): string {
