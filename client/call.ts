@@ -77,7 +77,7 @@ const longestTimeoutMs = 2_147_483_647;
 
 /**
  * Makes one request. JSON lines are answered as a list.
- * @param timeoutMs until the whole answer is there
+ * @param timeoutMs until the whole answer is there; of JSON lines, until it begins and from each piece to the next one
  * @throws Refusal, Unreachable, the reason of the signal, or TypeError where a request cannot be made of what was given
  */
 export async function callOnce(
@@ -97,21 +97,45 @@ export async function callOnce(
   const headers = headersOf({ ...header, 'x-api-key': apiKey });
   if (body !== undefined) headers.set('content-type', 'application/json');
   const sent = body === undefined ? {} : { body: jsonOf(body) };
-  const timeout = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimeoutMs));
+  const late = new AbortController();
+  const renew = renewing(Math.min(Math.ceil(timeoutMs), longestTimeoutMs), late);
   let answer: Response;
   let text: string;
+  let isLines: boolean;
   try {
-    const ends = signal === null ? timeout : AbortSignal.any([signal, timeout]);
+    renew();
+    const ends = signal === null ? late.signal : AbortSignal.any([signal, late.signal]);
     answer = await fetch(url, { method, headers, ...sent, signal: ends });
-    text = await answer.text();
+    isLines = answer.headers.get('content-type')?.includes('ndjson') === true;
+    text = await (isLines ? pieceByPiece(answer, renew) : answer.text());
   } catch (error) {
     signal?.throwIfAborted();
     throw new Unreachable(error);
   }
-  const isLines = answer.headers.get('content-type')?.includes('ndjson');
   const parsed = parse(isLines ? `[${text.trimEnd().replaceAll('\n', ',')}]` : text);
   if (answer.ok && parsed !== undefined) return parsed;
   throw errorOf(answer, parsed);
+}
+
+/** Makes what begins a time-out anew: the last one that was begun aborts. */
+function renewing(ms: number, late: AbortController): () => void {
+  let last: AbortSignal | null = null;
+  return () => {
+    const timeout = AbortSignal.timeout(ms);
+    last = timeout;
+    timeout.addEventListener('abort', () => last === timeout && late.abort(timeout.reason));
+  };
+}
+
+/** The text of an answer that may take as long as its pieces come. */
+function pieceByPiece({ body }: Response, onPiece: () => void): Promise<string> {
+  const pieces = new TransformStream<Uint8Array, Uint8Array>({
+    transform(piece, into) {
+      onPiece();
+      into.enqueue(piece);
+    },
+  });
+  return new Response(body?.pipeThrough(pieces)).text();
 }
 
 /** A URL that can be asked for; in a browser it may begin at the page's. */

@@ -27,7 +27,10 @@ export interface ClientOptions {
   readonly apiKey: string;
   /** How long one call is tried again, in milliseconds. Default: 60,000; 0 tries once. */
   readonly retryForMs?: number;
-  /** How long one answer may take beside the wait that was asked for, in milliseconds. Default: 30,000. */
+  /**
+   * How long one answer may take beside the wait that was asked for, in milliseconds; of JSON lines, until they begin and
+   * from each piece to the next one. Default: 30,000.
+   */
   readonly timeoutMs?: number;
   /** Makes the requests. Default: the platform's `fetch`. */
   readonly fetch?: typeof fetch;

@@ -171,6 +171,28 @@ t.test('a time-out begins behind the wait that a call asks for', async (t) => {
   }
 });
 
+t.test('JSON lines may take as long as pieces of them come', async (t) => {
+  const [pauseMs, count] = [250, 12];
+  const baseUrl = await answering(t, ({ url }, response) => {
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    const write = (n: number) => {
+      response.write(`{"n":${n}}\n`);
+      if (url?.includes('silent')) return;
+      if (n < count) setTimeout(write, pauseMs, n + 1);
+      else response.end();
+    };
+    write(1);
+  });
+  const timeoutMs = (count * pauseMs) / 2;
+  const client = new GatewayClient({ baseUrl, apiKey: 'key', timeoutMs, retryForMs: 0 });
+  const lines = await client.call('export_contact', { path: { id: 'long' } });
+  t.same(
+    lines,
+    Array.from({ length: count }, (_, n) => ({ n: n + 1 })),
+  );
+  await t.rejects(client.call('export_contact', { path: { id: 'silent' } }), Unreachable);
+});
+
 t.test('what may have been carried out is not repeated', async (t) => {
   let requests = 0;
   const baseUrl = await answering(t, (request) => {
