@@ -14,7 +14,8 @@ export interface Patience {
 
 /**
  * Runs a request until it succeeds, is refused for good, or its time is over. Tried again: answers 429, 502 and 503, after
- * `Retry-After`; a gateway that cannot be reached, where a repetition is safe.
+ * `Retry-After`; a gateway that cannot be reached, where a repetition is safe. What is tried for ever goes on behind every
+ * answer that is not the gateway's, too.
  * @throws the last error of the request; the reason of the signal
  */
 export async function withRetries<Result>(
@@ -28,7 +29,7 @@ export async function withRetries<Result>(
       return await request();
     } catch (error) {
       signal?.throwIfAborted();
-      if (!mayPass(error, isRepeatable)) throw error;
+      if (!mayPass(error, isRepeatable, forMs === Number.POSITIVE_INFINITY)) throw error;
       const pauseMs = pauseAfter(error, tries);
       if (Date.now() + pauseMs > until) throw error;
       await pause(pauseMs, signal);
@@ -37,11 +38,12 @@ export async function withRetries<Result>(
 }
 
 /** Whether the same request may succeed later, and may be made again. */
-function mayPass(error: unknown, isRepeatable: boolean): boolean {
+function mayPass(error: unknown, isRepeatable: boolean, isEndless: boolean): boolean {
   if (isRefusal(error)) {
     return error.status === 429 || (isRepeatable && (error.status === 503 || error.status === 502));
   }
-  return isRepeatable && error instanceof Unreachable && (error.status ?? 500) >= 429;
+  if (!isRepeatable || !(error instanceof Unreachable)) return false;
+  return isEndless || (error.status ?? 500) >= 429;
 }
 
 /** How long to wait after a failed try, in milliseconds; a tenth more or less, so that clients do not come at once. */

@@ -249,6 +249,26 @@ t.test('an answer of somebody else is no refusal', async (t) => {
   t.match(error, { status: 404, message: /404/ });
 });
 
+t.test('a stream goes on behind answers of somebody else', async (t) => {
+  const foreign = [
+    [404, '<html>'],
+    [200, '<html>'],
+    [408, '{"message":"late"}'],
+  ] as const;
+  let requests = 0;
+  const baseUrl = await answering(t, (_, response) => {
+    const [status, text] = foreign[requests++] ?? [
+      200,
+      '{"messages":[{"id":"msg_1"}],"next_cursor":"new"}',
+    ];
+    response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+  });
+  const client = new GatewayClient({ baseUrl, apiKey: 'key', retryForMs: 0 });
+  const { value } = await client.messages({ cursor: 'old' }).next();
+  t.equal(value?.id, 'msg_1');
+  t.equal(requests, foreign.length + 1);
+});
+
 t.test('a cursor older than what is kept is no silent gap', async (t) => {
   const baseUrl = await answering(t, ({ url = '' }, response) => {
     const isOld = url.includes('cursor=old');

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { GatewayClient } from '../../../client/client.ts';
 import type { GatewayEvent } from '../../../client/events.ts';
 import { Refusal } from '../../../client/refusal.ts';
 import { clientOf, type Session } from './session.ts';
@@ -72,41 +73,39 @@ export class Live {
       else if (answer.status === 429) this.#tell({ liveness: 'crowded' });
       else if (isGateways(answer)) this.#tell({ liveness: 'live' });
     });
-    const onMissed = () => this.#tell({ missed: true });
-    const cursor = {
-      load: async () => this.#cursor,
-      save: async (cursor: string) => {
-        const isFirst = this.#cursor === null;
-        this.#tell({ cursor });
-        // Changes between the pages' own reads and this first cursor come with no event: pages read again.
-        if (isFirst) onMissed();
-      },
-    };
     while (!signal.aborted) {
       try {
-        // Answered at once, so that a page is not called away for as long as a poll waits.
-        if (this.liveness === 'away') await client.call('list_events', { query: this.#now() });
-        const events = client.events({ cursor, signal, onMissed });
-        for await (const event of events) this.#tell({ event });
+        await this.#read(client, signal);
       } catch (error) {
         if (signal.aborted) return;
-        if (error instanceof Refusal && error.status === 401) {
-          return this.#tell({ liveness: 'refused' });
-        }
-        if (error instanceof Refusal && error.code === 'invalid_cursor') {
+        const refusal = error instanceof Refusal ? error : null;
+        if (refusal?.status === 401) return this.#tell({ liveness: 'refused' });
+        if (refusal?.code === 'invalid_cursor') {
           // A cursor of before the gateway's secret changed: from now on.
           this.#cursor = null;
-        } else {
-          // A fault of the gateway, or an answer of something in front of it.
-          this.#tell({ liveness: 'away' });
-          await pause(signal);
+          continue;
         }
+        // A fault of the gateway, or an answer of something in front of it; or others hold all polls.
+        if (refusal?.status !== 429) this.#tell({ liveness: 'away' });
+        await pause(Math.max(againMs, (refusal?.retryAfterS ?? 0) * 1_000), signal);
       }
     }
   }
 
-  #now() {
-    return { timeout_s: 0, limit: 1, ...(this.#cursor !== null && { cursor: this.#cursor }) };
+  /** Reads once, and waits where nothing has happened. */
+  async #read(client: GatewayClient, signal: AbortSignal): Promise<void> {
+    const before = this.#cursor;
+    // Answered at once: the first cursor, and so that a page is not called away for as long as a poll waits.
+    const query = {
+      ...((before === null || this.liveness === 'away') && { timeout_s: 0 }),
+      ...(before !== null && { cursor: before }),
+    };
+    const { events, cursor, missed } = await client.call('list_events', { query }, { signal });
+    // Changes between the pages' own reads and the first cursor come with no event: pages read again.
+    if (missed || before === null) this.#tell({ missed: true });
+    // The document types a payload loosely, see the client.
+    for (const event of events as unknown as GatewayEvent[]) this.#tell({ event });
+    this.#tell({ cursor });
   }
 
   #tell(told: Told): void {
@@ -130,9 +129,9 @@ function isGateways({ ok, headers }: Response): boolean {
   return ok && headers.get('content-type')?.includes('json') === true;
 }
 
-function pause(signal: AbortSignal): Promise<void> {
+function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(resolve, againMs);
+    setTimeout(resolve, ms);
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
 }
