@@ -8,6 +8,7 @@ import type {
 } from '../../core/contracts/driver.ts';
 import { notConnected } from '../../core/contracts/driver-error.ts';
 import { CallsEnded, type CallTarget, type ThreadCalls } from './calls.ts';
+import type { ForgottenNames } from './forgotten-names.ts';
 import { withMedia } from './media.ts';
 
 /** A file that is lent to the thread; `lent` opens its bytes. */
@@ -25,11 +26,13 @@ export interface Sending {
 /**
  * The port of a session, as the thread of its driver calls it.
  * @param sending by reference: a copied medium is known by its send
+ * @param forgotten what the thread is being asked to forget
  */
 export function servedPort(
   port: Port,
   calls: ThreadCalls,
   sending: ReadonlyMap<string, Sending>,
+  forgotten: ForgottenNames,
 ): CallTarget {
   const { credentials, log } = port;
   const opened = (media: { readonly lent?: string }) => {
@@ -42,7 +45,9 @@ export function servedPort(
     // The port checks what a driver emits.
     emit: (event: unknown) => port.emit(withMedia(event, opened) as DriverEvent),
     get: (names: readonly string[]) => credentials.get(names),
-    set: (values: Readonly<Record<string, string | null>>) => credentials.set(values),
+    set: (values: Readonly<Record<string, string | null>>) =>
+      credentials.set(forgotten.without(values)),
+    forgot: () => forgotten.done(),
     clear: () => credentials.clear(),
     sentMessage: (reference: string) => port.sentMessage(reference),
     async fetchMedia(copy: OutboundMedia, reference: string, signal: AbortSignal) {

@@ -8,6 +8,7 @@ import {
 } from '../../core/contracts/driver.ts';
 import { notConnected } from '../../core/contracts/driver-error.ts';
 import { CallsEnded } from './calls.ts';
+import { ForgottenNames } from './forgotten-names.ts';
 import { NoAnswerInTime } from './now.ts';
 import { type Sending, servedPort } from './served-port.ts';
 import type { DriverThread } from './thread.ts';
@@ -32,6 +33,7 @@ export class IsolatedSession implements Session {
   readonly #sending = new Map<string, Sending>();
   /** The thread in which the session was opened. */
   #thread: DriverThread | null = null;
+  #forgotten = new ForgottenNames();
   #isClosed = false;
 
   constructor(account: DriverAccount, port: Port, home: SessionHome) {
@@ -72,6 +74,7 @@ export class IsolatedSession implements Session {
 
   /** A thread that does not answer could write back what was forgotten: it is ended. */
   forget(names: readonly string[]): void {
+    this.#forgotten.ask(names);
     this.#now('forget', [names]);
   }
 
@@ -144,7 +147,9 @@ export class IsolatedSession implements Session {
     if (thread === null || this.#isClosed) return null;
     if (this.#thread !== thread) {
       this.#thread = thread;
-      thread.calls.serve(this.#name, servedPort(this.#port, thread.calls, this.#sending));
+      this.#forgotten = new ForgottenNames();
+      const { calls } = thread;
+      calls.serve(this.#name, servedPort(this.#port, calls, this.#sending, this.#forgotten));
       thread.calls.tell('driver', 'open', [this.#name, this.#account]);
     }
     return thread;

@@ -51,7 +51,12 @@ export function serveSession(
     logOut: () => run((session) => session.logOut()),
     typing: (to: ContactAddress) => run((session) => session.typing?.(to)),
     forget(names: readonly string[]): void {
-      if (session !== null) run((session) => session.forget?.(names));
+      try {
+        if (session !== null) run((session) => session.forget?.(names));
+      } finally {
+        // Behind all that was about to be stored before.
+        calls.tell(name, 'forgot', []);
+      }
     },
     close(): void {
       calls.withdraw(name);

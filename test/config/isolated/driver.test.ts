@@ -93,6 +93,10 @@ const deeds = {
     setInterval(() => kept.push(Buffer.alloc(10_000_000, 1)), 20);
     await new Promise(() => undefined);
   },
+  async storesSoon({ port }) {
+    const values = { 'key:bob': 'late', 'key:ada': 'late', 'key:gone': null };
+    setTimeout(() => port.credentials.set(values).catch(() => undefined), 10);
+  },
   async writesForEver({ message }) {
     for (;;) appendFileSync(message.reference, 'x');
   },
@@ -209,6 +213,28 @@ t.test('a proxy, typing and the keys of an erased contact cross too', async (t) 
   t.same(names, ['key:bob:1', 'entry of bob']);
   session.forget?.(names ?? []);
   t.same(await known(), { proxy, typing: ['bob'], forgotten: names });
+  session.close();
+});
+
+t.test('what was about to be stored before an erasure is not stored after it', async (t) => {
+  const driver = await make();
+  t.teardown(() => driver.close());
+  const stored: object[] = [];
+  const set = async (values: object): Promise<void> => void stored.push(values);
+  const { session, send } = open(driver, 'ada', { credentials: { set } as Port['credentials'] });
+  const values = { 'key:bob': 'late', 'key:ada': 'late', 'key:gone': null };
+  const storing = async (count: number) =>
+    await until('the values', async () => stored.length === count || undefined);
+  await send('storesSoon');
+  // The values are on their way before this thread can take them.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  session.forget?.(['key:bob', 'key:gone']);
+  t.same(stored, []);
+  await storing(1);
+  t.same(stored, [{ 'key:ada': 'late', 'key:gone': null }]);
+  await send('storesSoon');
+  await storing(2);
+  t.same(stored[1], values, 'what is stored later is of somebody met anew');
   session.close();
 });
 
