@@ -13,6 +13,9 @@ const name = 'stopped';
 
 type Stopped = 'banned' | 'frozen';
 
+/** Behind it in the credential until the gateway has it. */
+const unreported = ' unreported';
+
 const stops: Readonly<Record<Stopped, string>> = {
   banned: "The network has banned this account: ask its support in the network's own app.",
   frozen: "The network has frozen this account: appeal in the network's own app.",
@@ -55,6 +58,8 @@ export class WrongPhone extends Error {
 export class AccountCheck {
   readonly #parts: AccountCheckParts;
   #stopped: Stopped | null = null;
+  /** Whether the gateway has it, or is just being notified. */
+  #isReported = true;
   #timer: NodeJS.Timeout | undefined;
   readonly #ends = new EventEmitter();
 
@@ -76,8 +81,11 @@ export class AccountCheck {
 
   /** Loads whether the account was stopped. */
   async load(): Promise<void> {
-    const before = (await this.#parts.buffer.get([name])).get(name);
-    if (before === 'banned' || before === 'frozen') this.#stopped = before;
+    const before = (await this.#parts.buffer.get([name])).get(name) ?? '';
+    const how = before.replace(unreported, '');
+    if (how !== 'banned' && how !== 'frozen') return;
+    this.#stopped = how;
+    this.#isReported = before === how;
   }
 
   /** Checks once. @throws WrongPhone, the refusal of the network, or NoAnswer */
@@ -125,10 +133,14 @@ export class AccountCheck {
    */
   async stop(how: Stopped, deletedAt: number | null = null): Promise<void> {
     const { port, buffer } = this.#parts;
-    if (this.#stopped === how) return;
+    if (this.#stopped === how && this.#isReported) return;
     this.#stopped = how;
-    buffer.put(name, how);
-    await this.#told(
+    this.#isReported = true;
+    // Stored first: after a crash in between nobody would find out that the account may go on.
+    buffer.put(name, `${how}${unreported}`);
+    await this.#told(buffer.write());
+    if (this.#stopped !== how) return;
+    const isKept = await this.#told(
       port.emit({
         type: 'state',
         state: 'restricted',
@@ -138,6 +150,8 @@ export class AccountCheck {
         detail: deletedAt === null ? stops[how] : `${stops[how]} ${deletion(deletedAt)}`,
       }),
     );
+    if (!isKept || this.#stopped !== how) return;
+    buffer.put(name, how);
     await this.#told(buffer.write());
   }
 
@@ -194,13 +208,18 @@ export class AccountCheck {
     if (phone !== null && phone !== this.#parts.phone) throw new WrongPhone(phone);
   }
 
-  async #told(telling: Promise<void>): Promise<void> {
+  /** Whether it succeeded: a failure is logged. */
+  async #told(telling: Promise<void>): Promise<boolean> {
     const { port, accountId } = this.#parts;
-    await telling.catch((error: unknown) => {
+    try {
+      await telling;
+      return true;
+    } catch (error) {
       port.log.warn(
         { accountId, error: loggableError(error) },
         'a restriction could not be reported',
       );
-    });
+      return false;
+    }
   }
 }

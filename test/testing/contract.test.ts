@@ -5,6 +5,11 @@ import { wrongDrivers } from './wrong-drivers.ts';
 /** The part of the suite that finds each fault, and the clauses in which the driver fails, nothing else. */
 const found: Readonly<Record<string, readonly [part: string, ...clauses: string[]]>> = {
   'counts the messages of each session': ['receiving', 'every message has an id of its own'],
+  'forgets a restriction when it restarts': [
+    'restarting',
+    'a restriction is lifted after a restart',
+    'a restriction is lifted while away',
+  ],
   'says of every log-out that it was one': [
     'resuming',
     'logging out before resuming, and out of reach',

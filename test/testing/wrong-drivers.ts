@@ -24,6 +24,7 @@ export const wrongDrivers: Readonly<Record<string, Wrong>> = {
       },
     }),
   },
+  'forgets a restriction when it restarts': { spoil: (driver) => through(driver, forgetful) },
   'says of every log-out that it was one': { spoil: (driver) => saying(driver, 'unlinked') },
   'says of every log-out that it was none': { spoil: (driver) => saying(driver, 'still_linked') },
 };
@@ -33,9 +34,12 @@ function through(driver: Driver, port: (real: Port) => Port): Driver {
   return { ...driver, open: (account, real) => driver.open(account, port(real)) };
 }
 
-/** A port whose events are changed on their way. */
-function changing(real: Port, change: (event: DriverEvent) => DriverEvent): Port {
-  const emit = (event: DriverEvent) => real.emit(change(event));
+/** A port whose events are changed on their way, or get lost where there is none any more. */
+function changing(real: Port, change: (event: DriverEvent) => DriverEvent | null): Port {
+  const emit = async (event: DriverEvent): Promise<void> => {
+    const changed = change(event);
+    if (changed !== null) await real.emit(changed);
+  };
   return new Proxy(real, { get: (_, name) => (name === 'emit' ? emit : Reflect.get(real, name)) });
 }
 
@@ -45,6 +49,16 @@ function counting(real: Port): Port {
     if (event.type !== 'message') return event;
     count += 1;
     return { ...event, networkId: String(count) };
+  });
+}
+
+/** A port that hears of the end of a restriction only in the session that was linked. */
+function forgetful(real: Port): Port {
+  let wasLinked = false;
+  return changing(real, (event) => {
+    wasLinked ||= event.type === 'step';
+    const isEnd = event.type === 'state' && event.state === 'unrestricted';
+    return isEnd && !wasLinked ? null : event;
   });
 }
 

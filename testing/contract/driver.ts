@@ -10,6 +10,7 @@ import { LogLines } from './driver/log-lines.ts';
 import { naming } from './driver/naming.ts';
 import { proxying } from './driver/proxying.ts';
 import { receiving } from './driver/receiving.ts';
+import { restarting } from './driver/restarting.ts';
 import { resuming } from './driver/resuming.ts';
 import { sending } from './driver/sending.ts';
 import { window } from './driver/window.ts';
@@ -40,7 +41,18 @@ export async function driverContract(
   const driver = await makeDriver({ options: {}, dataDir, log });
   const bench = new Bench(driver, world, log, patienceMs);
   const parts = {
-    ...{ naming, linking, resuming, proxying, sending, window, receiving, forgetting, closing },
+    ...{
+      naming,
+      linking,
+      resuming,
+      proxying,
+      sending,
+      window,
+      restarting,
+      receiving,
+      forgetting,
+      closing,
+    },
   };
   for (const [part, run] of Object.entries(parts)) {
     await t.test(`${name}: ${part}`, (t) => run(t, bench));

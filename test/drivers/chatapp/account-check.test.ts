@@ -179,6 +179,18 @@ t.test('what the network refuses is asked for less and less often', async (t) =>
   t.ok(calls('contacts.getContacts') <= 12, `asked ${calls('contacts.getContacts')} times`);
 });
 
+t.test('a ban that could not be kept is told after a restart', async (t) => {
+  const bench = await startBench(t);
+  const opened = await bench.linked();
+  opened.port.onEmit = async (event) => {
+    if ('state' in event && event.state === 'restricted') throw new Error('the database is away');
+  };
+  bench.control.put(opened.phone, { banned: true });
+  await opened.port.state('restricted');
+  const again = await bench.reopened(opened);
+  t.match(await again.port.state('restricted'), { scope: 'all', until: null });
+});
+
 t.test('frozen: the day of deletion is no end of the restriction', async (t) => {
   const bench = await startBench(t);
   const opened = await bench.linked();
