@@ -12,6 +12,9 @@ const remembered = 10_000;
 /** The credential that lists the others, whose names begin alike: each keeps one saved contact until the gateway has taken it. */
 export const savedContactsName = 'saved_contacts';
 
+/** The collection of the phone's settings that holds its address book. */
+const addressBook = 'critical_unblock_low';
+
 /** A saved contact under the library's id. */
 type SavedContact = readonly [string, LibraryContact];
 
@@ -28,6 +31,7 @@ export interface IdentityParts {
 /** Contact data outside of messages: hidden ids, names, the phone's address book. */
 export class Identities {
   readonly #parts: IdentityParts;
+  readonly #socket: LibrarySocket;
   /** By phone or network id. */
   readonly #names = new Map<string, string>();
   /** Saved contacts that the gateway has not taken yet, by the library's id. */
@@ -39,11 +43,15 @@ export class Identities {
   /** @param opened nothing is emitted before */
   constructor(parts: IdentityParts, socket: LibrarySocket, opened: Promise<void>) {
     this.#parts = parts;
+    this.#socket = socket;
     this.#work = opened;
     parts.keys.onPair = (number, hidden) => {
       this.#next(() => this.#paired(addressOfPhone(number), `${hidden}@lid`));
     };
     socket.ev.on('contacts.upsert', (contacts) => this.#listed(contacts));
+    socket.ev.on('creds.update', ({ myAppStateKeyId }) => {
+      if (myAppStateKeyId !== undefined) void this.#readAddressBook();
+    });
   }
 
   /** Hands over the saved contacts that were left from an earlier connection. */
@@ -60,6 +68,7 @@ export class Identities {
     this.#untold = new Map([...older, ...left, ...this.#untold]);
     this.#started = true;
     if (this.#untold.size > 0) this.#tellSaved();
+    void this.#readAddressBook();
   }
 
   close(): void {
@@ -109,6 +118,21 @@ export class Identities {
       if (id && name) this.#untold.set(id, { id, lid, phoneNumber, name });
     }
     if (this.#started && this.#untold.size > 0) this.#tellSaved();
+  }
+
+  /** Reads the address book for the first time: the library does it only with a history that comes in the first 20 s. */
+  async #readAddressBook(): Promise<void> {
+    const { keys, log, accountId } = this.#parts;
+    if (!keys.imports.contacts || keys.login.myAppStateKeyId === undefined) return;
+    try {
+      const versions = await keys.get('app-state-sync-version', [addressBook]);
+      if (versions[addressBook] !== undefined || this.#over) return;
+      await this.#socket.resyncAppState([addressBook], true);
+    } catch (error) {
+      if (this.#over) return;
+      const facts = { accountId, error: errorText(error) };
+      log.warn(facts, 'the address book could not be read: the next connection tries again');
+    }
   }
 
   /** Saved contacts are stored before they are handed over: the library reads each only once. */

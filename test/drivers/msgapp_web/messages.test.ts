@@ -392,6 +392,26 @@ t.test("the phone's address book is imported with its saved names, which win", a
   t.match((await later.port.message()).from, { phone: ada, name: 'Ada (home)' });
 });
 
+t.test('an address book is imported without a history, by whichever connection can', async (t) => {
+  const account = await bench.world.account();
+  await network.setPast(account.identifier, { contacts: [], history: [], isWithheld: true });
+  await network.saveContact(account.identifier, { phone: ada, name: 'Ada (work)' });
+  const told = (event: DriverEvent): event is ContactsEvent => event.type === 'contacts';
+  const expected = { contacts: [{ phone: ada, name: 'Ada (work)' }] };
+  const one = await bench.linked(account, { importContacts: true, importHistory: false });
+  // The library keeps its news back while it waits for a history, for 20 s.
+  t.match(await one.port.next('address book', told, 40_000), expected);
+  await bench.quiet();
+  const version = 'key:app-state-sync-version:critical_unblock_low';
+  t.ok(one.port.credentials.values.delete(version), 'as if the connection had ended before');
+  const later = await bench.resumed(one);
+  t.match(await later.port.next('address book', told), expected);
+  await bench.quiet();
+  const again = await bench.resumed(later);
+  await bench.quiet();
+  t.notOk(again.port.events.some(told), 'it comes once');
+});
+
 t.test('whoever the phone has not saved is no contact', async (t) => {
   const account = await bench.world.account();
   await network.setPast(account.identifier, {

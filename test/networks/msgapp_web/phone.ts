@@ -29,6 +29,8 @@ export interface ShownMessage {
 export interface Past {
   /** `phone` is a number, or the opaque address of somebody who hides it; so is `from`. */
   readonly contacts: readonly { readonly phone: string; readonly name: string }[];
+  /** The phone hands over nothing of it. */
+  readonly isWithheld?: boolean;
   /** It is fetched from the network's media host; else it comes within the message. */
   readonly inFile?: boolean;
   /** What people call themselves, contacts or not. */

@@ -267,9 +267,11 @@ export class Switchboard {
       if (addressBook !== null) {
         await this.tellOwnDevice(phone, companion, `KEY${device}`, addressBook.keyShare());
       }
-      const past = await pastMessage(this.library, phone.past, this.media);
-      await this.tellOwnDevice(phone, companion, `PAST${device}`, past);
-      const { pushNames } = phone.past;
+      const { pushNames, isWithheld } = phone.past;
+      if (!isWithheld) {
+        const past = await pastMessage(this.library, phone.past, this.media);
+        await this.tellOwnDevice(phone, companion, `PAST${device}`, past);
+      }
       if (pushNames !== undefined) {
         const names = await pushNamesMessage(this.library, pushNames);
         await this.tellOwnDevice(phone, companion, `NAMES${device}`, names);
