@@ -11,6 +11,8 @@ export interface S3Server {
   readonly objects: Map<string, Buffer>;
   /** When true every request is answered 503. */
   away: boolean;
+  /** When true every request is answered 403. */
+  denies: boolean;
   /** When true no request is answered. */
   silent: boolean;
   /** When true an object's first byte is sent, and no other. */
@@ -26,6 +28,10 @@ export async function s3Server(t: Teardown): Promise<S3Server> {
     const signed = request.headers.authorization?.startsWith('AWS4-HMAC-SHA256 Credential=id/');
     if (service.silent) return;
     if (service.away) return response.writeHead(503).end();
+    if (service.denies) {
+      response.writeHead(403, { 'content-type': 'application/xml' });
+      return response.end('<Error><Code>AccessDenied</Code><Message>denied</Message></Error>');
+    }
     if (signed !== true) return response.writeHead(403).end();
     if (request.method === 'PUT') {
       objects.set(path, body);
@@ -48,6 +54,7 @@ export async function s3Server(t: Teardown): Promise<S3Server> {
   const service: S3Server = {
     objects,
     away: false,
+    denies: false,
     silent: false,
     stalls: false,
     settings: {

@@ -6,6 +6,9 @@ import { isMediaKey } from '../../../core/media-reference.ts';
 import type { MediaLocation } from '../contract.ts';
 import type { ByteRange, MediaStore } from './store.ts';
 
+/** Codes of failures that are of one file: the folder is there. */
+const ofOneFile: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'EISDIR', 'ERR_FS_EISDIR']);
+
 /** Folder store: one folder for each tenant. */
 export class FolderStore implements MediaStore {
   readonly #folder: string;
@@ -40,6 +43,10 @@ export class FolderStore implements MediaStore {
 
   async remove(location: MediaLocation): Promise<void> {
     await rm(this.#pathOf(location), { force: true });
+  }
+
+  isOfOneFile(error: unknown): boolean {
+    return error instanceof Error && 'code' in error && ofOneFile.has(error.code);
   }
 
   close(): void {}

@@ -8,6 +8,7 @@ import {
   NoSuchKey,
   PutObjectCommand,
   S3Client,
+  S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { isMediaKey } from '../../../core/media-reference.ts';
 import type { MediaLocation } from '../contract.ts';
@@ -44,6 +45,9 @@ const usualPatience: S3Patience = {
 
 /** Tries of a request: each may take as long as the service is waited for. */
 const maxAttempts = 2;
+
+/** Answers that refuse an object, as for want of a right or for a lock, and not the service itself for now. */
+const refusals: ReadonlySet<unknown> = new Set([400, 403, 404, 405, 409, 412]);
 
 /** S3 store: objects of an S3-compatible service, which many processes share. */
 export class S3Store implements MediaStore {
@@ -110,6 +114,10 @@ export class S3Store implements MediaStore {
   async remove(location: MediaLocation): Promise<void> {
     const command = new DeleteObjectCommand(this.#object(location));
     await this.#client.send(command, { abortSignal: this.#closing.signal });
+  }
+
+  isOfOneFile(error: unknown): boolean {
+    return error instanceof S3ServiceException && refusals.has(error.$metadata.httpStatusCode);
   }
 
   close(): void {

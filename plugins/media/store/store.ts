@@ -15,6 +15,8 @@ export interface MediaStore {
   open(location: MediaLocation, range: ByteRange): Promise<Readable | null>;
   /** Deletes a file; a missing one is ignored. */
   remove(location: MediaLocation): Promise<void>;
+  /** Whether a failure is of one file: the store is there and refuses this one. */
+  isOfOneFile(error: unknown): boolean;
   /** Ends what is under way, which fails. */
   close(): void;
 }

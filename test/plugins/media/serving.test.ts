@@ -26,6 +26,7 @@ t.test('a file whose store is away is 503 and can be asked for again', async (t)
       throw new Error('the bucket is away');
     },
     remove: async () => undefined,
+    isOfOneFile: () => false,
     close: () => undefined,
   };
   const file = { key, tenantId: 'ten_a', mimeType: 'image/png', fileName: 'a.png', size: 3 };

@@ -50,6 +50,7 @@ t.test('a sweep does not wait for each file of a store that is away', async (t) 
       asked += 1;
       throw new Error('the bucket is away');
     },
+    isOfOneFile: () => false,
   };
   const from: number[] = [];
   const givenUp = async (_: null, [place]: readonly [number, string], limit: number) => {
@@ -67,4 +68,46 @@ t.test('a sweep does not wait for each file of a store that is away', async (t) 
   t.equal(asked, 32, 'those of one page only');
   await deletion.ofAll(new AbortController().signal);
   t.same(from, [0, 32], 'the next sweep goes on behind them');
+});
+
+t.test('files that fail hold up no others of their tenant', async (t) => {
+  const s3 = await s3Server(t);
+  const bucket = new S3Store(s3.settings);
+  t.teardown(() => bucket.close());
+  const log = createLog('silent', { write: () => undefined });
+  const { signal } = new AbortController();
+  /** A hundred files, of which the first forty fail, by a store. */
+  const removing = (remove: (n: number) => Promise<void>) => {
+    const left = new Set(Array.from({ length: 100 }, (_, n) => n));
+    const givenUp = async (_: string, [place]: readonly [number, string], limit: number) => {
+      const numbers = [...left].filter((n) => n >= place).slice(0, limit);
+      const last = numbers.at(-1);
+      const files = numbers.map((n) => ({ ...location, key: String(n).padStart(32, '0') }));
+      return { files, next: last === undefined ? undefined : [last + 1, ''] };
+    };
+    const submit = async (_: unknown, keys: readonly string[]) => {
+      for (const key of keys) left.delete(Number(key));
+    };
+    const storage = { submit, read: { media: { givenUp } } };
+    const store = {
+      remove: ({ key }: { readonly key: string }) => remove(Number(key)),
+      isOfOneFile: (error: unknown) => bucket.isOfOneFile(error),
+    };
+    return { left, deletion: new Deletion({ storage, store, log } as unknown as DeletionParts) };
+  };
+  s3.denies = true;
+  const denied = removing((n) => (n < 40 ? bucket.remove(location) : Promise.resolve()));
+  t.equal(await denied.deletion.ofTenant('ten_a', signal), false);
+  t.equal(denied.left.size, 40, 'refused ones, in the same deletion');
+  let isBroken = true;
+  const broken = removing(async (n) => {
+    if (isBroken && n < 40) throw new Error('the bucket is away');
+  });
+  for (const left of [100, 40]) {
+    t.equal(await broken.deletion.ofTenant('ten_a', signal), false);
+    t.equal(broken.left.size, left, 'those that seem to be of a bucket that is away, in the next');
+  }
+  isBroken = false;
+  t.equal(await broken.deletion.ofTenant('ten_a', signal), true);
+  t.equal(broken.left.size, 0);
 });
