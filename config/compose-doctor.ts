@@ -1,6 +1,7 @@
 /** What a gateway's health is examined with: the parts of plugins that need no gateway around them. */
 export { proxiesInUse, type UsedProxy } from '../plugins/accounts/examination.ts';
 export { livingProcesses } from '../plugins/cluster/others.ts';
+export { type BucketStep, bucketFault } from '../plugins/media/examination.ts';
 export { configuredSecrets, opensDatabase } from '../plugins/secrets/examination.ts';
 export {
   type DatabaseFacts,

@@ -9,6 +9,7 @@ import {
   readTables,
 } from '../compose-doctor.ts';
 import { examineBroker } from '../doctor/broker.ts';
+import { examineBucket } from '../doctor/bucket.ts';
 import { judgeDatabase } from '../doctor/database.ts';
 import { bad, type Finding, good } from '../doctor/finding.ts';
 import { examineHost, type HostPlaces } from '../doctor/host.ts';
@@ -21,8 +22,8 @@ import { contents } from '../tables.ts';
 import type { Output } from './output.ts';
 
 /**
- * `doctor`: looks at everything that a gateway needs, beside one that serves, and changes nothing. The exit code is 1 when
- * something is wrong.
+ * `doctor`: looks at everything that a gateway needs, beside one that serves, and changes nothing; a bucket is
+ * tried with an object that is deleted again. The exit code is 1 when something is wrong.
  */
 export async function doctor(env: Readonly<Record<string, string | undefined>>): Promise<Output> {
   const findings = await examine(env);
@@ -51,6 +52,7 @@ async function examine(
   const found = await Promise.all([
     guarded('database', () => ofDatabase(config, servable)),
     guarded('broker', async () => [await ofBroker(config)]),
+    guarded('media', () => examineBucket(config.media)),
   ]);
   return [...ofSettings, ...ofHost, ...found.flat()];
 }

@@ -15,6 +15,7 @@ import { examineProxies } from '../../config/doctor/proxies.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { freePort } from '../harness/ports.ts';
 import { startReadOnlyServer } from '../harness/read-only-server.ts';
+import { s3Server } from '../harness/s3-server.ts';
 import { until } from '../harness/story.ts';
 import { operate, startRabbitmq } from '../servers/rabbitmq.ts';
 import { makeFolder } from '../servers/server.ts';
@@ -143,6 +144,33 @@ t.test('files and disks are those that the settings name', async (t) => {
   t.match(await disks({ GATEWAY_MEDIA__DIRECTORY: '/proc/media' }), full, 'of the media');
   const DATABASE_ELSEWHERE = { DATABASE_URL: 'sqlite:/proc/gateway.db' };
   t.match(await disks(DATABASE_ELSEWHERE), [...full].reverse(), 'of the database');
+});
+
+t.test('a bucket, and what is wrong with it', async (t) => {
+  const s3 = await s3Server(t);
+  const env = {
+    DATA_DIR: await makeFolder('doctor'),
+    GATEWAY_SECRET: secret(),
+    GATEWAY_MEDIA__S3__BUCKET: s3.settings.bucket,
+    GATEWAY_MEDIA__S3__ENDPOINT: s3.settings.endpoint ?? '',
+    GATEWAY_MEDIA__S3__ACCESS_KEY: 'id',
+    GATEWAY_MEDIA__S3__SECRET_KEY: 'secret',
+    GATEWAY_MEDIA__S3__PATH_STYLE: 'true',
+  };
+  const well = await examined(env);
+  t.match([well.code, well.of.get('media')], [0, { ok: true, sentence: /a-bucket/ }]);
+  t.equal(s3.objects.size, 0, 'nothing is left');
+  for (const [denies, sentence] of [
+    ['PUT', /^The bucket a-bucket cannot be written \(AccessDenied\)/],
+    ['GET', /^The bucket a-bucket cannot be read \(AccessDenied\)/],
+    ['DELETE', /^The bucket a-bucket lets nothing be deleted \(AccessDenied\)/],
+    ['missing', /does not say that an object is not there .* list the bucket/],
+  ] as const) {
+    s3.denies = denies;
+    isBad(t, await examined(env), 'media', sentence);
+    t.equal(s3.objects.size, denies === 'DELETE' ? 1 : 0, denies);
+    s3.objects.clear();
+  }
 });
 
 t.test('a database server, and what is wrong with it', async (t) => {

@@ -11,8 +11,8 @@ export interface S3Server {
   readonly objects: Map<string, Buffer>;
   /** When true every request is answered 503. */
   away: boolean;
-  /** When true every request is answered 403. */
-  denies: boolean;
+  /** Requests by this method, or for a missing object, are answered 403. */
+  denies: 'PUT' | 'GET' | 'DELETE' | 'missing' | null;
   /** When true no request is answered. */
   silent: boolean;
   /** When true an object's first byte is sent, and no other. */
@@ -28,7 +28,8 @@ export async function s3Server(t: Teardown): Promise<S3Server> {
     const signed = request.headers.authorization?.startsWith('AWS4-HMAC-SHA256 Credential=id/');
     if (service.silent) return;
     if (service.away) return response.writeHead(503).end();
-    if (service.denies) {
+    const isMissing = request.method === 'GET' && !objects.has(path);
+    if (service.denies === request.method || (service.denies === 'missing' && isMissing)) {
       response.writeHead(403, { 'content-type': 'application/xml' });
       return response.end('<Error><Code>AccessDenied</Code><Message>denied</Message></Error>');
     }
@@ -54,7 +55,7 @@ export async function s3Server(t: Teardown): Promise<S3Server> {
   const service: S3Server = {
     objects,
     away: false,
-    denies: false,
+    denies: null,
     silent: false,
     stalls: false,
     settings: {

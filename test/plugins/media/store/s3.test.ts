@@ -95,7 +95,7 @@ t.test('files that fail hold up no others of their tenant', async (t) => {
     };
     return { left, deletion: new Deletion({ storage, store, log } as unknown as DeletionParts) };
   };
-  s3.denies = true;
+  s3.denies = 'DELETE';
   const denied = removing((n) => (n < 40 ? bucket.remove(location) : Promise.resolve()));
   t.equal(await denied.deletion.ofTenant('ten_a', signal), false);
   t.equal(denied.left.size, 40, 'refused ones, in the same deletion');
