@@ -1,29 +1,17 @@
 import { Long, type tl } from '@mtcute/core';
-import type { DriverEvent, LeftOutKind, ReceiptEvent } from '../../../core/contracts/driver.ts';
+import type { ReceiptEvent } from '../../../core/contracts/driver.ts';
 import type { Client } from '../client.ts';
-import { inputPeer, type People, type Person, type PersonChange } from '../people.ts';
+import { inputPeer, type People, type Person } from '../people.ts';
 import type { Progress } from '../progress.ts';
 import type { CredentialBuffer } from '../storage/credential-buffer.ts';
 import { FailedLookUps, type Read } from './failed-look-ups.ts';
+import type { Apart, Translated } from './translated.ts';
 
 /** Messages that were sent and not read, kept in memory for one account at most. */
 const mostUnread = 2_000;
 /** Messages asked for at once, and pages at most, when read messages are not in memory. */
 const pageSize = 100;
 const mostPages = 10;
-
-/** What an update means to the gateway. */
-export interface Translated {
-  readonly events: readonly DriverEvent[];
-  /** Changed people: emitted and stored with the events. */
-  readonly change?: PersonChange;
-  /** It is no message and nothing else that the gateway takes: counted once the events are durable. */
-  readonly leftOut?: LeftOutKind;
-  /** Called once the events are durable. */
-  readonly kept?: () => void;
-  /** Called instead when one of them is not, if they come again later: others do not wait for them. */
-  readonly putOff?: () => void;
-}
 
 /**
  * Sent messages that are unread. The network only says "read up to this one"; the gateway wants an event for each.
@@ -35,6 +23,8 @@ export class ReadMarks {
   /** Unread messages by contact: network id and the gateway's id where this process sent it. */
   readonly #unread = new Map<number, Map<number, string | null>>();
   readonly #lookedUp = new Set<number>();
+  /** Whose receipts of a look-up are being emitted. */
+  readonly #underWay = new Set<Read>();
   readonly #failed = new FailedLookUps();
   readonly #progress: Pick<Progress, 'since' | 'networkIdOf'>;
   #size = 0;
@@ -64,9 +54,9 @@ export class ReadMarks {
     return this.#failed.dueIn;
   }
 
-  /** Whether the updates of receipts that were put off have to come again after a crash. */
+  /** Whether the updates of receipts that are not durable yet have to come again after a crash. */
   get oweReceipts(): boolean {
-    return this.#failed.oweReceipts;
+    return this.#underWay.size > 0 || this.#failed.oweReceipts;
   }
 
   /** Repeats the look-ups that failed. @throws when the connection is over */
@@ -92,23 +82,38 @@ export class ReadMarks {
         .sort(([one], [other]) => one - other)
         .map(([id, reference]) => this.#receipt(id, reference, 'read', null, at)),
       kept: () => {
+        this.#underWay.delete(read);
         for (const id of ids.keys()) this.#drop(userId, id);
         if (found === null) return;
         this.#failed.settled(userId);
         // The mark is where the next look-up ends; who was dropped meanwhile is looked up anew.
-        if (this.#lookedUp.has(userId)) this.#buffer.put(markName(userId), String(upTo));
+        if (this.#mayMark(userId)) this.#buffer.put(markName(userId), String(upTo));
       },
-      ...(found === null || found.length === 0
-        ? {}
-        : {
-            putOff: () => {
-              this.#lookedUp.delete(userId);
-              const unread = this.#unread.get(userId);
-              for (const id of found) if (unread?.get(id) === null) this.#drop(userId, id);
-              this.#failed.refused(read);
-            },
-          }),
+      ...(found === null || found.length === 0 ? {} : { apart: this.#apart(read, found) }),
     };
+  }
+
+  /** Receipts of a look-up: until they are durable the position is not stored, and no mark behind them. */
+  #apart(read: Read, found: readonly number[]): Apart {
+    const { userId } = read;
+    return {
+      begun: () => {
+        this.#underWay.add(read);
+        this.#failed.settled(userId);
+        const unread = this.#unread.get(userId);
+        for (const id of found) if (unread?.get(id) === null) this.#drop(userId, id);
+      },
+      refused: () => {
+        this.#underWay.delete(read);
+        this.#lookedUp.delete(userId);
+        this.#failed.refused(read);
+      },
+    };
+  }
+
+  #mayMark(userId: number): boolean {
+    const isUnderWay = [...this.#underWay].some((read) => read.userId === userId);
+    return this.#lookedUp.has(userId) && !isUnderWay;
   }
 
   /** Messages were deleted: those that nobody had read yet will not be read any more. */

@@ -5,8 +5,9 @@ import { e164Of, fullName, type People, type Person, personContact } from '../pe
 import type { Progress } from '../progress.ts';
 import { attachmentOf } from './inbound-media.ts';
 import { inboundTextOf } from './inbound-text.ts';
-import type { ReadMarks, Translated } from './read-marks.ts';
+import type { ReadMarks } from './read-marks.ts';
 import { isOfChannel } from './sequence.ts';
+import type { Translated } from './translated.ts';
 
 /** The network's own account: it sends login codes, which are nobody else's to read. */
 const networkItself = 777_000;

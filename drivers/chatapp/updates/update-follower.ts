@@ -13,8 +13,9 @@ import { ArrivalSignal } from './arrival-signal.ts';
 import { type Contents, contentsOf } from './contents.ts';
 import { differenceSince } from './difference.ts';
 import { takeFitting } from './fitting.ts';
-import type { ReadMarks, Translated } from './read-marks.ts';
+import type { ReadMarks } from './read-marks.ts';
 import type { Position } from './sequence.ts';
+import type { Apart, Translated } from './translated.ts';
 import { type Translator, UnknownSender } from './translator.ts';
 
 /** What a follower of updates works with. */
@@ -169,28 +170,35 @@ export class UpdateFollower {
     // Each person once, as of the last change.
     const changed = [...new Map(changes.map((one) => [one.person.id, one])).values()];
     signal.throwIfAborted();
-    const all: readonly Translated[] = [{ events: eventsOf(changed) }, ...translated];
-    const events = all.flatMap((one) => one.events.map((event) => ({ event, one })));
-    const outcomes = await Promise.allSettled(events.map(({ event }) => port.emit(event)));
+    const together = translated.filter(({ apart }) => apart === undefined);
+    const emitted = [...eventsOf(changed), ...together.flatMap(({ events }) => events)].map(
+      (event) => port.emit(event),
+    );
+    for (const { apart, ...one } of translated) {
+      if (apart !== undefined) void this.#emitApart(one, apart);
+    }
+    const outcomes = await Promise.allSettled(emitted);
     signal.throwIfAborted();
-    const refused = new Set<Translated>();
-    for (const [at, outcome] of outcomes.entries()) {
-      if (outcome.status === 'fulfilled') continue;
-      const { one } = events[at] ?? {};
-      if (one?.putOff === undefined) throw outcome.reason;
-      refused.add(one);
-    }
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     people.keep(changed);
-    for (const one of translated) {
-      const { kept, putOff, leftOut } = one;
-      if (refused.has(one)) putOff?.();
-      else kept?.();
-      if (leftOut !== undefined) port.leftOut(leftOut);
-    }
+    for (const { kept } of together) kept?.();
+    for (const { leftOut } of translated) if (leftOut !== undefined) port.leftOut(leftOut);
     progress.advance(position);
-    if (events.length > 0 && !marks.oweReceipts) progress.note();
+    if (emitted.length > 0 && !marks.oweReceipts) progress.note();
     // People are stored without events as well: an erasure finds them by that.
     if (buffer.hasChanges) this.#writes.request();
+  }
+
+  /** Emits events that others do not wait for. */
+  async #emitApart({ events, kept }: Omit<Translated, 'apart'>, apart: Apart): Promise<void> {
+    const { port, marks } = this.#parts;
+    apart.begun();
+    const outcomes = await Promise.allSettled(events.map((event) => port.emit(event)));
+    if (outcomes.some(({ status }) => status === 'rejected')) apart.refused();
+    else kept?.();
+    if (!marks.oweReceipts) this.#note();
+    // Look-ups may be due at another time.
+    this.#arrival.ring();
   }
 
   #note(): void {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { MemoryCredentials } from '../../../testing/contract/driver.ts';
 import { friend, startBench, textTo } from './bench.ts';
 import { now } from './network/subscriber.ts';
 
@@ -35,6 +36,32 @@ t.test('messages do not wait for receipts that cannot be kept yet', async (t) =>
   isKept = true;
   t.match(await port.receipt(), { networkId: before.networkId, status: 'read' }, 'comes again');
   t.equal(port.events.filter(({ type }) => type === 'message').length, 1, 'kept at once');
+});
+
+t.test('messages do not wait for receipts that take long', async (t) => {
+  const { bench, phone, before, later } = await reopenedAfterSend(t);
+  const { port, session } = later;
+  await port.state('connected');
+  const receipts: (() => void)[] = [];
+  // As while a send is not answered whose receipt it may be.
+  port.onEmit = async (event) => {
+    if (event.type === 'receipt') await new Promise<void>((resolve) => receipts.push(resolve));
+  };
+  bench.control.read(phone, before.networkId);
+  await port.receipt();
+  for (const text of ['meanwhile', 'and again']) {
+    bench.control.write(phone, { from: friend.phone, text });
+    t.equal((await port.message(3_000)).text, text);
+  }
+  // Of the receipt alone: the rest was stored long ago.
+  await sleep(100);
+  const killed = bench.open(phone, new MemoryCredentials(port.credentials.values));
+  bench.control.drop(phone);
+  for (const taken of receipts) taken();
+  await port.state('lost');
+  session.close();
+  await killed.session.resume();
+  t.match(await killed.port.receipt(), { networkId: before.networkId }, 'comes after a crash');
 });
 
 t.test('messages do not wait for chats that the network will not show', async (t) => {

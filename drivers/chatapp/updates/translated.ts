@@ -1,0 +1,23 @@
+import type { DriverEvent, LeftOutKind } from '../../../core/contracts/driver.ts';
+import type { PersonChange } from '../people.ts';
+
+/** What an update means to the gateway. */
+export interface Translated {
+  readonly events: readonly DriverEvent[];
+  /** Changed people: emitted and stored with the events. */
+  readonly change?: PersonChange;
+  /** It is no message and nothing else that the gateway takes: counted once the events are durable. */
+  readonly leftOut?: LeftOutKind;
+  /** Called once the events are durable. */
+  readonly kept?: () => void;
+  /** Others do not wait until they are durable. */
+  readonly apart?: Apart;
+}
+
+/** Events that may take long, as those of a look-up do while a send is not answered: they are emitted beside others. */
+export interface Apart {
+  /** Called as soon as they are emitted. */
+  begun(): void;
+  /** Called in place of `kept` when one of them is not durable: they come again later. */
+  refused(): void;
+}
