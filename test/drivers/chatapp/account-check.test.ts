@@ -187,6 +187,8 @@ t.test('a ban that could not be kept is told after a restart', async (t) => {
   };
   bench.control.put(opened.phone, { banned: true });
   await opened.port.state('restricted');
+  // Stored all the same.
+  await sleep(50);
   const again = await bench.reopened(opened);
   t.match(await again.port.state('restricted'), { scope: 'all', until: null });
 });
