@@ -5,6 +5,10 @@ import { wrongDrivers } from './wrong-drivers.ts';
 /** The part of the suite that finds each fault, and the clauses in which the driver fails, nothing else. */
 const found: Readonly<Record<string, readonly [part: string, ...clauses: string[]]>> = {
   'counts the messages of each session': ['receiving', 'every message has an id of its own'],
+  'makes references of its own in each process': [
+    'restarting',
+    'a send is repeated after a restart, shown once',
+  ],
   'forgets a restriction when it restarts': [
     'restarting',
     'a restriction is lifted after a restart',

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Driver, DriverEvent, Port, Session } from '../../core/contracts/driver.ts';
 import type { DriverWorld } from '../../testing/contract/driver.ts';
 
@@ -24,6 +25,7 @@ export const wrongDrivers: Readonly<Record<string, Wrong>> = {
       },
     }),
   },
+  'makes references of its own in each process': { spoil: renaming },
   'forgets a restriction when it restarts': { spoil: (driver) => through(driver, forgetful) },
   'says of every log-out that it was one': { spoil: (driver) => saying(driver, 'unlinked') },
   'says of every log-out that it was none': { spoil: (driver) => saying(driver, 'still_linked') },
@@ -60,6 +62,15 @@ function forgetful(real: Port): Port {
     const isEnd = event.type === 'state' && event.state === 'unrestricted';
     return isEnd && !wasLinked ? null : event;
   });
+}
+
+/** A driver whose network drops repeats of the same process only. */
+function renaming(driver: Driver): Driver {
+  const own = randomUUID();
+  return changed(driver, (session) => ({
+    send: (message, signal) =>
+      session.send({ ...message, reference: `${message.reference} ${own}` }, signal),
+  }));
 }
 
 /** A driver whose log-outs end with the same answer, whatever came of them. */

@@ -37,9 +37,11 @@ export async function driverContract(
   { name, makeDriver, world, patienceMs = 3_000 }: DriverContract,
 ): Promise<void> {
   const log = new LogLines();
-  const dataDir = mkdtempSync(join(tmpdir(), 'driver-contract-'));
-  const driver = await makeDriver({ options: {}, dataDir, log });
-  const bench = new Bench(driver, world, log, patienceMs);
+  const folder = mkdtempSync(join(tmpdir(), 'driver-contract-'));
+  // Each has a data folder of its own, as on another machine.
+  const make = async () =>
+    makeDriver({ options: {}, dataDir: mkdtempSync(join(folder, 'data-')), log });
+  const bench = new Bench(await make(), world, log, patienceMs, make);
   const parts = {
     ...{
       naming,
@@ -59,7 +61,7 @@ export async function driverContract(
   }
   await t.test(`${name}: nothing secret in the log`, async (t) => {
     t.same(log.offending(), []);
-    await driver.close?.();
-    rmSync(dataDir, { recursive: true, force: true });
+    await bench.driver.close?.();
+    rmSync(folder, { recursive: true, force: true });
   });
 }

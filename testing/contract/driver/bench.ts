@@ -36,27 +36,44 @@ export interface AskedImports {
 
 const nothing: AskedImports = { importContacts: false, importHistory: false };
 
+/** The most contacts to which the suite sends at once. */
+const mostContacts = 8;
+
 /** How long the suite lets pass before it says that something did not happen, in milliseconds. */
 const quietMs = 200;
 
 /** What the tests of the suite share: one driver, its world, its log. */
 export class Bench {
-  readonly driver: Driver;
   readonly world: DriverWorld;
   readonly log: LogLines;
   readonly #patienceMs: number;
+  readonly #remake: (() => Promise<Driver>) | null;
+  #driver: Driver;
   readonly #restore: () => Promise<void>;
   readonly #owner: Owner;
   readonly #opened: Session[] = [];
 
-  constructor(driver: Driver, world: DriverWorld, log: LogLines, patienceMs = 15_000) {
-    this.driver = driver;
+  /** @param remake makes the driver anew, as another process does; null: a restart keeps it */
+  constructor(
+    driver: Driver,
+    world: DriverWorld,
+    log: LogLines,
+    patienceMs = 15_000,
+    remake: (() => Promise<Driver>) | null = null,
+  ) {
+    this.#driver = driver;
+    this.#remake = remake;
     const { world: observed, restore } = restored(world);
     this.world = observed;
     this.#restore = restore;
     this.log = log;
     this.#owner = new Owner(observed, log);
     this.#patienceMs = patienceMs;
+  }
+
+  /** The present one: a restart makes it anew. */
+  get driver(): Driver {
+    return this.#driver;
   }
 
   /** Why what needs a link on the network's side is skipped. */
@@ -136,6 +153,16 @@ export class Bench {
     return this.#owner.value(account, field);
   }
 
+  /** A session with the same credentials of a driver made anew, as in another process: not resumed yet. */
+  async restarted(before: Opened): Promise<Opened> {
+    this.closeAll();
+    if (this.#remake !== null) {
+      await this.driver.close?.();
+      this.#driver = await this.#remake();
+    }
+    return await this.reopened(before);
+  }
+
   /** Another session with the same credentials, as after a restart: not resumed yet. */
   async reopened({ account, port, session }: Opened): Promise<Opened> {
     session.close();
@@ -156,6 +183,21 @@ export class Bench {
     this.log.forbid(text);
     const to = await this.world.contact(account, 1);
     return { reference, attempt, to, text, media: null };
+  }
+
+  /** One message to each of as many contacts as sends may be under way to at once. */
+  async messages(account: DriverAccount, name: string): Promise<readonly OutboundMessage[]> {
+    const all: OutboundMessage[] = [];
+    for (let number = 1; number <= this.width; number += 1) {
+      const message = await this.message(account, `msg_${name}_${number}`);
+      all.push({ ...message, to: await this.world.contact(account, number) });
+    }
+    return all;
+  }
+
+  /** To how many contacts the suite sends at once. */
+  get width(): number {
+    return Math.min(mostContacts, this.capabilities.window ?? 1);
   }
 
   /** Lets pass what time it takes to be sure that nothing happens. */

@@ -36,7 +36,10 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
       }
     };
     await hear(linked, 'before the restart');
-    await hear(await bench.resumed(linked), 'after the restart');
+    const later = await bench.restarted(linked);
+    await later.session.resume();
+    await later.port.state('connected');
+    await hear(later, 'after the restart');
     t.equal(ids.size, 4, 'equal texts are no repeats');
   });
 

@@ -6,24 +6,12 @@ import {
 } from '../../../core/contracts/driver.ts';
 import { type Bench, patient, type Skip } from './bench.ts';
 
-/** The most contacts to which the suite sends at once. */
-const most = 8;
-
 /** Sends to several contacts at once. */
 export async function window(t: Test, bench: Bench): Promise<void> {
   const { world, capabilities } = bench;
-  const width = Math.min(most, capabilities.window ?? 1);
+  const { width } = bench;
   const isWide: Skip = width > 1 ? false : 'window is 1';
 
-  /** One message to each of as many contacts as the window has. */
-  const messages = async (account: DriverAccount, name: string): Promise<OutboundMessage[]> => {
-    const all: OutboundMessage[] = [];
-    for (let number = 1; number <= width; number += 1) {
-      const message = await bench.message(account, `msg_${name}_${number}`);
-      all.push({ ...message, to: await world.contact(account, number) });
-    }
-    return all;
-  };
   const texts = async (account: DriverAccount) =>
     (await world.shown(account)).map(({ text }) => text).sort();
   const shown = (account: DriverAccount, count: number) =>
@@ -35,7 +23,7 @@ export async function window(t: Test, bench: Bench): Promise<void> {
 
   await bench.clause(t, 'an error in the middle fails its own message only', isWide, async (t) => {
     const { account, session } = await bench.linked();
-    const good = await messages(account, 'middle');
+    const good = await bench.messages(account, 'middle');
     const nobody = { phone: null, networkId: 'nobody' };
     const [first, ...others] = good;
     const bad = { ...(await bench.message(account, 'msg_nobody')), to: nobody };
@@ -55,7 +43,10 @@ export async function window(t: Test, bench: Bench): Promise<void> {
     isWide,
     async (t) => {
       const { account, session } = await bench.linked();
-      const rounds = [await messages(account, 'round_1'), await messages(account, 'round_2')];
+      const rounds = [
+        await bench.messages(account, 'round_1'),
+        await bench.messages(account, 'round_2'),
+      ];
       await Promise.all(
         (rounds[0] ?? []).map(async (first, n) => {
           await session.send(first, patient());
@@ -74,7 +65,7 @@ export async function window(t: Test, bench: Bench): Promise<void> {
   const repeats: Skip = isWide || (capabilities.deduplicates ? false : 'deduplicates is false');
   await bench.clause(t, 'a connection lost with all of them under way', repeats, async (t) => {
     const { account, session, port } = await bench.linked();
-    const all = await messages(account, 'lost');
+    const all = await bench.messages(account, 'lost');
     await world.treatSends(account, 'hold');
     const held = Promise.allSettled(all.map((message) => session.send(message, patient())));
     await shown(account, width);
@@ -99,7 +90,7 @@ export async function window(t: Test, bench: Bench): Promise<void> {
     isWide || bench.noRestrictions,
     async (t) => {
       const { account, session, port } = await bench.linked();
-      const all = await messages(account, 'restricted');
+      const all = await bench.messages(account, 'restricted');
       await world.restrict(account, 'all');
       await port.state('restricted');
       const refused = await Promise.allSettled(all.map((one) => session.send(one, patient())));
@@ -114,7 +105,7 @@ export async function window(t: Test, bench: Bench): Promise<void> {
   await bench.clause(t, 'the end of the session ends all of them', isWide, async (t) => {
     const { account, session } = await bench.linked();
     await world.treatSends(account, 'hold');
-    const all = await messages(account, 'closed');
+    const all = await bench.messages(account, 'closed');
     const held = Promise.allSettled(all.map((message) => session.send(message, patient())));
     await shown(account, width);
     session.close();
