@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { ProxyAddress } from '../../../core/contracts/driver.ts';
 import { CallLimit } from '../../../drivers/chatapp/call-limit.ts';
+import { makeChatappDriver } from '../../../drivers/chatapp/driver.ts';
+import { MemoryPort } from '../../../testing/contract/driver.ts';
 import { listening } from '../../harness/ports.ts';
 import { until } from '../../harness/story.ts';
 import { startBench } from './bench.ts';
@@ -40,9 +42,13 @@ t.test('a login that is given up leaves nothing behind either', async (t) => {
 });
 
 t.test('a proxy that takes connections and opens none leaves nothing behind', async (t) => {
-  const bench = await startBench(t, { ...quickTiming, answer: 300 });
+  const bench = await startBench(t);
   const linked = await bench.linked();
   linked.session.close();
+  // Whoever links may take longer.
+  const impatient = { ...quickTiming, answer: 300 };
+  const driver = await makeChatappDriver({ options: bench.options }, impatient);
+  const account = { id: 'acc', tenantId: 'ten_1', channel: 'chatapp', identifier: linked.phone };
   const refusal = 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n';
   for (const [protocol, says] of [
     ['http', ''],
@@ -58,7 +64,9 @@ t.test('a proxy that takes connections and opens none leaves nothing behind', as
     });
     const port = Number(new URL(await listening(t, server)).port);
     t.teardown(() => void taken.forEach((socket) => void socket.destroy()));
-    const away = bench.open(linked.phone, linked.port.credentials);
+    const away = new MemoryPort(bench.log, linked.port.credentials);
+    const session = driver.open(account, away);
+    t.teardown(() => session.close());
     const proxy: ProxyAddress = {
       protocol,
       host: '127.0.0.1',
@@ -66,10 +74,10 @@ t.test('a proxy that takes connections and opens none leaves nothing behind', as
       username: null,
       password: null,
     };
-    away.port.proxy = proxy;
+    away.proxy = proxy;
     for (let number = 0; number < 3; number += 1) {
-      await away.session.resume();
-      await away.port.state('lost');
+      await session.resume();
+      await away.state('lost');
     }
     await until(`no connection to ${protocol} is left`, async () => taken.size === 0 || undefined);
   }
