@@ -234,7 +234,7 @@ t.test('the packed project, as a driver or plugin from outside finds it', async 
     t.ok(passed.length > 100, `${passed.length} checks and tests passed`);
     t.notMatch(stdout, /^ *not ok/m);
     t.match(stdout, /^ok \d+ - simulated chatapp: closing/m);
-    t.match(stdout, /^1\.\.10$/m, 'all parts of the contract, and the log');
+    t.match(stdout, /^1\.\.11$/m, 'all parts of the contract, and the log');
   });
 
   await t.test('the harness and the simulated network, which need no tap', async (t) => {
