@@ -13,6 +13,7 @@ import type {
   Session,
   StateEvent,
 } from '../../core/contracts/driver.ts';
+import { newId } from '../../core/ids.ts';
 import { MemoryCredentials, MemoryPort } from '../contract/driver/port.ts';
 
 /** How long a send may take in the harness, in milliseconds. */
@@ -44,7 +45,6 @@ export class HarnessAccount {
   readonly #log: DriverLog;
   #port: MemoryPort;
   #session: Session;
-  #messages = 0;
 
   /** Made by `DriverHarness.open`. */
   constructor(driver: Driver, account: DriverAccount, log: DriverLog, values: Values) {
@@ -119,11 +119,10 @@ export class HarnessAccount {
    * @throws DriverError as the driver rejects with it
    */
   async send(to: string | ContactAddress, text: string, options: SendOptions = {}): Promise<Sent> {
-    this.#messages += 1;
     const { reference, attempt = 1, media = null, timeoutMs = sendTimeoutMs } = options;
     return await this.#session.send(
       {
-        reference: reference ?? `msg_${this.account.id}_${this.#messages}`,
+        reference: reference ?? newId('msg'),
         attempt,
         to: typeof to === 'string' ? addressOf(to) : to,
         text,
