@@ -23,3 +23,20 @@ t.test('two harnesses on one network send messages of their own', async (t) => {
     { text: 'of the second', attempts: 1 },
   ]);
 });
+
+t.test('a phone has a number that can be one', async (t) => {
+  for (const phone of [number.slice(1), '', 'Ada']) {
+    const made = () => network.phone({ phone, channel: 'msgapp_web' });
+    t.throws(made, { message: `"${phone}" is not a phone number in E.164 format` });
+  }
+});
+
+t.test('what does not show on a phone says where it was waited for, and why', async (t) => {
+  const phone = network.phone({ phone: phoneNumber(2), channel: 'msgapp-web' });
+  const place = `${phoneNumber(2)} of msgapp-web, network ten_harness, within 1 ms`;
+  await t.rejects(phone.scan(1), { message: `nothing to scan on ${place}: unknown_phone` });
+  await t.rejects(phone.loginCode(1), { message: `no login code on ${place}: unknown_phone` });
+  await phone.set({});
+  await t.rejects(phone.scan(1), { message: `nothing to scan on ${place}: nothing_to_scan` });
+  await t.rejects(phone.loginCode(1), { message: `no login code on ${place}` });
+});

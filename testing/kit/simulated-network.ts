@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DriverFactory } from '../../core/contracts/driver.ts';
+import { parsePhone } from '../../core/phone.ts';
 import { SimulatedControl } from '../../drivers/simulated/control.ts';
 import { makeSimulatedDriver } from '../../drivers/simulated/driver.ts';
 import { SimulatedNetwork } from '../../drivers/simulated/launch.ts';
@@ -75,8 +76,13 @@ export class SimulatedNetworkProcess {
     this.control = new SimulatedControl(new SimulatedNetwork(way));
   }
 
-  /** A phone, which need not have been used yet. */
-  phone({ phone, channel, network = harnessTenantId }: PhonePlace): SimulatedPhone {
+  /**
+   * A phone, which need not have been used yet.
+   * @throws Error when its number is none in E.164 format
+   */
+  phone({ phone: text, channel, network = harnessTenantId }: PhonePlace): SimulatedPhone {
+    const phone = parsePhone(text);
+    if (phone === null) throw new Error(`"${text}" is not a phone number in E.164 format`);
     return new SimulatedPhone(this.control, { network, channel, phone });
   }
 

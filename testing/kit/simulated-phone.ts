@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  type ControlOutcome,
   carriedOut,
   type OutboxEntry,
   type PhoneAddress,
@@ -49,17 +50,16 @@ export class SimulatedPhone {
 
   /** The owner scans the QR code or types the pairing code, as soon as the gateway shows one. */
   async scan(withinMs = patienceMs): Promise<PhoneView> {
-    return await this.#within(withinMs, 'nothing to scan', async () => {
-      const outcome = await this.#control.scan(this.address);
-      return 'value' in outcome ? outcome.value : null;
-    });
+    return await this.#within(withinMs, 'nothing to scan', async () =>
+      this.#control.scan(this.address),
+    );
   }
 
   /** The login code that was sent to the phone, as soon as it is there. */
   async loginCode(withinMs = patienceMs): Promise<string> {
     return await this.#within(withinMs, 'no login code', async () => {
       const outcome = await this.#control.phone(this.address);
-      return 'value' in outcome ? outcome.value.login_code : null;
+      return 'value' in outcome ? { value: outcome.value.login_code } : outcome;
     });
   }
 
@@ -100,14 +100,17 @@ export class SimulatedPhone {
   async #within<Value>(
     withinMs: number,
     complaint: string,
-    look: () => Promise<Value | null>,
+    ask: () => Promise<ControlOutcome<Value | null>>,
   ): Promise<Value> {
     const deadline = performance.now() + withinMs;
     for (;;) {
-      const value = await look();
-      if (value !== null) return value;
+      const outcome = await ask();
+      if ('value' in outcome && outcome.value !== null) return outcome.value;
       if (performance.now() > deadline) {
-        throw new Error(`${complaint} on ${this.address.phone} within ${withinMs} ms`);
+        const { phone, channel, network } = this.address;
+        const place = `${phone} of ${channel}, network ${network}`;
+        const why = 'refused' in outcome ? `: ${outcome.refused}` : '';
+        throw new Error(`${complaint} on ${place}, within ${withinMs} ms${why}`);
       }
       await sleep(25);
     }
