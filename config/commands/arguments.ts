@@ -1,4 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { parsePhoneInAddress } from '../../core/phone.ts';
+import { isSigningSecret } from '../../core/signing-secret.ts';
 import { UsageError } from './usage.ts';
 
 /** The options of a command, as `parseArgs` of Node.js takes them. */
@@ -43,6 +45,19 @@ export function countOption(option: string, value: string, most: number): number
   const number = Number(value);
   if (/^\d+$/.test(value) && number >= 1 && number <= most) return number;
   throw new UsageError(`--${option} must be a number from 1 to ${most}, not "${value}".`);
+}
+
+/** An option that is a phone number, as it is stored; its `+` may be absent. @throws UsageError */
+export function phoneOption(option: string, value: string): string {
+  const phone = parsePhoneInAddress(value);
+  if (phone !== null) return phone;
+  throw new UsageError(`--${option} must be a phone number in E.164 format, not "${value}".`);
+}
+
+/** An option that is a signing secret, which its refusal does not show. @throws UsageError */
+export function secretOption(option: string, value: string): string {
+  if (isSigningSecret(value)) return value;
+  throw new UsageError(`--${option} must be whsec_ and 24 to 64 bytes in base64.`);
 }
 
 /** An option, or the word `EVENT`, that is one of these words. @throws UsageError */

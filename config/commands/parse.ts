@@ -1,5 +1,13 @@
 import { scopes } from '../../core/scopes.ts';
-import { countOption, given, type Options, oneOf, readOptions } from './arguments.ts';
+import {
+  countOption,
+  given,
+  type Options,
+  oneOf,
+  phoneOption,
+  readOptions,
+  secretOption,
+} from './arguments.ts';
 import type { ApiAccess, Command } from './command.ts';
 import { triggers } from './trigger.ts';
 import { UsageError } from './usage.ts';
@@ -49,7 +57,8 @@ export function parseCommand(
       const forward = given('forward', values.forward);
       if (!URL.canParse(forward))
         throw new UsageError(`--forward must be a URL, not "${forward}".`);
-      const { types = null, secret = null } = values;
+      const { types = null } = values;
+      const secret = values.secret === undefined ? null : secretOption('secret', values.secret);
       const options = { ...access(values, env), forward, types: types?.split(',') ?? null, secret };
       return { name, options };
     }
@@ -61,9 +70,10 @@ export function parseCommand(
         channel: { type: 'string' },
       } as const;
       const { values, positionals } = readOptions(rest, { ...own, ...api, ...json }, 'EVENT');
-      const { text = 'Hello!', contact = '+12025550199', phone = '+12025550111' } = values;
+      const { text = 'Hello!', channel = 'msgapp_web' } = values;
       const event = oneOf('EVENT', positionals[0] ?? '', triggers);
-      const { channel = 'msgapp_web' } = values;
+      const contact = phoneOption('contact', values.contact ?? '+12025550199');
+      const phone = phoneOption('phone', values.phone ?? '+12025550111');
       const options = { ...access(values, env), event, text, contact, phone, channel };
       return { name, json: values.json ?? false, options };
     }

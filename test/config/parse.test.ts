@@ -35,6 +35,14 @@ const understood: readonly [string, object][] = [
   ],
   ['audit', { name: 'audit', tenantId: null, limit: 50, json: false }],
   ['audit --tenant ten_1 --limit 7', { tenantId: 'ten_1', limit: 7 }],
+  [
+    `listen --api-key k --forward http://a/ --secret whsec_${'A'.repeat(43)}=`,
+    { name: 'listen', options: { secret: `whsec_${'A'.repeat(43)}=` } },
+  ],
+  [
+    'trigger message.sent --api-key k --phone 12025550111 --contact +12025550199',
+    { options: { phone: '+12025550111', contact: '+12025550199' } },
+  ],
   ['keys revoke key_1 --json', { name: 'keys revoke', keyId: 'key_1', json: true }],
 ];
 
@@ -58,6 +66,14 @@ const refused: readonly [string, RegExp][] = [
   ['keys list', /^--tenant is missing\.$/],
   ['keys revoke', /^KEY_ID is missing\.$/],
   ['audit --limit 0', /^--limit must be a number from 1 to 1000, not "0"\.$/],
+  ...['x'.repeat(50), 'whsec_', `whsec_${'A'.repeat(31)}`, `whsec_${'A'.repeat(32)}!`].map(
+    (secret): [string, RegExp] => [
+      `listen --api-key k --forward http://a/ --secret ${secret}`,
+      /^--secret must be whsec_ and 24 to 64 bytes in base64\.$/,
+    ],
+  ),
+  ['trigger message.sent --api-key k --phone here', /^--phone must be .* E\.164 .*, not "here"\.$/],
+  ['trigger message.sent --api-key k --contact 1', /^--contact must be .* E\.164 .*, not "1"\.$/],
   ['keys create --tenant ten_1 --scopes all', /scopes/],
   ['keys create --tenant ten_1 --expires soon', /^--expires must be a time/],
   ['keys create --tenant ten_1 --expires +010000-01-01T00:00:00Z', /^--expires must be a time/],

@@ -1,5 +1,6 @@
 import type { Caller } from '../../../../core/contracts/caller.ts';
 import { timestamp } from '../../../../core/schemas.ts';
+import { isSigningSecret } from '../../../../core/signing-secret.ts';
 import type {
   LimitRefusal,
   McpEventSubscriptions,
@@ -8,9 +9,6 @@ import type {
 import { type Fields, isFields } from '../protocol.ts';
 import { eventNamed, invalidParams, readSubscribe, readUnsubscribe } from './params.ts';
 import { EventsRefusal, eventCodes } from './protocol.ts';
-
-/** What a client's secret may be (Standard Webhooks): `whsec_` and 24 to 64 bytes in standard base64. */
-const secretForm = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?)$/;
 
 /** Answers `events/subscribe`, also a refresh, which is the same call. @throws EventsRefusal */
 export async function subscribe(
@@ -23,7 +21,7 @@ export async function subscribe(
   const { name, arguments: given, delivery, cursor, ttlMs = null } = readSubscribe(params);
   const type = eventNamed(name, caller.disabled);
   const { url, secret } = delivery;
-  if (!isSecret(secret)) {
+  if (!isSigningSecret(secret)) {
     throw invalidParams('params/delivery/secret must be whsec_ and 24 to 64 bytes in base64');
   }
   const wanted = { type, accountId: given?.account_id ?? null, url, secret, ttlMs };
@@ -67,12 +65,6 @@ function refuseOtherMode({ delivery }: Fields): void {
   const message = 'params/delivery/mode must be webhook; or use events/poll';
   const data = { feature: 'delivery.mode', value: mode.slice(0, 60) };
   throw new EventsRefusal(eventCodes.unsupported, message, data);
-}
-
-function isSecret(secret: string): boolean {
-  const [, base64] = secretForm.exec(secret) ?? [];
-  const { length } = Buffer.from(base64 ?? '', 'base64');
-  return length >= 24 && length <= 64;
 }
 
 function refusalOf(refusal: SubscriptionRefusal): EventsRefusal {
