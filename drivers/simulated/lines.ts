@@ -17,7 +17,9 @@ export class LineSocket {
   onClose: () => void = () => undefined;
   readonly #socket: Socket;
   readonly #decoder = new StringDecoder('utf8');
-  #rest = '';
+  /** Pieces of the line that has not ended yet: joined once, as joining them at each piece took quadratic time. */
+  #pieces: string[] = [];
+  #length = 0;
   #closed = false;
 
   constructor(socket: Socket) {
@@ -56,9 +58,16 @@ export class LineSocket {
   }
 
   #take(text: string): void {
-    const lines = (this.#rest + text).split('\n');
-    this.#rest = lines.pop() ?? '';
-    if (this.#rest.length > longestLine) return void this.#socket.destroy();
+    const [piece = '', ...later] = text.split('\n');
+    this.#pieces.push(piece);
+    const lines: string[] = [];
+    for (const next of later) {
+      lines.push(this.#pieces.join(''));
+      this.#pieces = [next];
+      this.#length = 0;
+    }
+    this.#length += this.#pieces.at(-1)?.length ?? 0;
+    if (this.#length > longestLine) return void this.#socket.destroy();
     for (const line of lines) {
       if (this.#closed) return;
       try {
