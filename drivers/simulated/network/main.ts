@@ -38,6 +38,14 @@ const { values: options } = parseArgs({
     'most-bytes': { type: 'string', default: String(usualQuota.bytes) },
   },
 });
+const qrLifetimesMs =
+  options['qr-lifetimes-ms']?.split(',').map((text) => whole('qr-lifetimes-ms', text)) ?? null;
+const quota = {
+  phones: whole('most-phones', options['most-phones']),
+  messages: whole('most-messages', options['most-messages']),
+  bytes: whole('most-bytes', options['most-bytes']),
+};
+const patienceMs = whole('idle-ms', options['idle-ms']);
 const folder = networkFolder(process.env.DATA_DIR ?? './data');
 const url = options.child ? 'tcp://127.0.0.1:0' : process.env.SIMULATED_NETWORK_URL;
 
@@ -49,12 +57,8 @@ const server = new NetworkServer({
   store: openStore(),
   ...address,
   secret: address.secret ?? secretOf(folder),
-  qrLifetimesMs: options['qr-lifetimes-ms']?.split(',').map(Number) ?? null,
-  quota: {
-    phones: Number(options['most-phones']),
-    messages: Number(options['most-messages']),
-    bytes: Number(options['most-bytes']),
-  },
+  qrLifetimesMs,
+  quota,
   onLastLeft: () => {
     if (options.child) stop();
   },
@@ -71,13 +75,19 @@ if (options['with-parent']) process.stdin.resume().on('end', stop);
 if (options.child) {
   writeRunning(folder, running);
   setInterval(() => {
-    const patienceMs = Number(options['idle-ms']);
     const unwanted =
       server.idleMs() > (server.used ? patienceMs : Math.min(patienceMs, firstComerMs));
     if (unwanted || !stands(folder, running)) stop();
   }, lookMs);
 } else {
   console.log(`simulated network listening on port ${port}, state in ${folder}`);
+}
+
+function whole(flag: string, text: string): number {
+  const number = /^[0-9]+$/.test(text) ? Number(text) : 0;
+  if (number >= 1 && Number.isSafeInteger(number)) return number;
+  console.error(`--${flag} takes whole numbers of at least 1, not "${text}"`);
+  process.exit(1);
 }
 
 function addressOf(url: string): NetworkAddress {

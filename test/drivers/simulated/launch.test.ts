@@ -164,6 +164,25 @@ t.test('a child that nobody needs ends by itself', async (t) => {
   t.same(await removed.exit, { code: 0, signal: null }, removed.output);
 });
 
+t.test('a flag that is no whole number is named', async (t) => {
+  const main = 'drivers/simulated/network/main.ts';
+  const dataDir = await temporaryFolder(t);
+  const env = { DATA_DIR: dataDir, SIMULATED_NETWORK_URL: 'tcp://127.0.0.1:0' };
+  for (const [flag, text] of [
+    ['qr-lifetimes-ms', '60s'],
+    ['qr-lifetimes-ms', ''],
+    ['most-messages', '50_000'],
+    ['most-phones', ''],
+    ['most-bytes', '0'],
+    ['idle-ms', '1.5'],
+  ]) {
+    const network = startProcess(t, [main, `--${flag}=${text}`], env);
+    await Promise.race([network.exit, network.waitFor(/listening/)]);
+    t.match(await network.kill(), { code: 1 }, network.output);
+    t.ok(network.output.includes(`--${flag} takes whole numbers of at least 1, not "${text}"`));
+  }
+});
+
 t.test('an address that is none is refused at once', async (t) => {
   const log = new LogLines();
   for (const url of ['http://127.0.0.1:1', 'tcp://127.0.0.1', 'tcp://h:99999', 'nonsense']) {
