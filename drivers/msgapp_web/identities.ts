@@ -59,13 +59,11 @@ export class Identities {
     const { writes, imports } = this.#parts.keys;
     if (!imports.contacts) return;
     const list = (await writes.get([savedContactsName])).get(savedContactsName);
-    // Written by `#save`, and nobody else writes under these names; once the list had the contacts themselves.
-    const listed = list === undefined ? [] : (JSON.parse(list) as (string | SavedContact)[]);
-    const names = listed.filter((one) => typeof one === 'string');
-    const older = listed.filter((one) => typeof one !== 'string');
+    // Written by `#save`, and nobody else writes under these names.
+    const names = list === undefined ? [] : (JSON.parse(list) as string[]);
     const stored = [...(await writes.get(names)).values()];
     const left = stored.map((text) => JSON.parse(text) as SavedContact);
-    this.#untold = new Map([...older, ...left, ...this.#untold]);
+    this.#untold = new Map([...left, ...this.#untold]);
     this.#started = true;
     if (this.#untold.size > 0) this.#tellSaved();
     void this.#readAddressBook();
