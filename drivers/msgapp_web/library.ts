@@ -70,10 +70,10 @@ async function load(): Promise<Library> {
     throw new Error('baileys was loaded before this driver: its signatures are not checked');
   }
   const { downloadOptions } = await import('./download-options.ts');
-  const options = downloadOptions();
+  const { streamed, whole } = downloadOptions();
   return {
     ...library,
-    ...downloadsOf(library, options),
-    makeWASocket: (config) => library.makeWASocket({ options, ...config }),
+    ...downloadsOf(library, streamed),
+    makeWASocket: (config) => library.makeWASocket({ options: whole, ...config }),
   };
 }

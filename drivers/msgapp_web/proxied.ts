@@ -16,17 +16,17 @@ export function proxied(library: Library, proxy: ProxyAddress): Library {
   const through = agentThrough(proxy);
   // An agent of Node.js, which the packages type by the socket that they give it.
   const agent = through as unknown as Agent;
-  const options = downloadOptions(connector(through));
+  const { streamed, whole } = downloadOptions(connector(through));
   return {
     ...library,
     makeWASocket: (config) =>
-      library.makeWASocket({ ...config, agent, fetchAgent: agent, options }),
+      library.makeWASocket({ ...config, agent, fetchAgent: agent, options: whole }),
     downloadContentFromMessage: (fields, type, given = {}) =>
-      library.downloadContentFromMessage(fields, type, { ...given, options }),
+      library.downloadContentFromMessage(fields, type, { ...given, options: streamed }),
     downloadAndProcessHistorySyncNotification: (notification, given, log) =>
       library.downloadAndProcessHistorySyncNotification(
         notification,
-        { ...given, ...options },
+        { ...given, ...streamed },
         log,
       ),
   };

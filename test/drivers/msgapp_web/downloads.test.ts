@@ -36,7 +36,10 @@ async function encrypted(file: Buffer, type: 'document' | 'md-msg-hist'): Promis
 }
 
 const whole = await encrypted(text, 'document');
-const history = await encrypted(deflateSync(text), 'md-msg-hist');
+const packed = deflateSync(text, { level: 0 });
+// Where it breaks off, decrypting finds nothing wrong.
+packed[99_999] = 1;
+const history = await encrypted(packed, 'md-msg-hist');
 const changed = Buffer.from(whole);
 changed[1_000] = (changed[1_000] ?? 0) ^ 1;
 
@@ -111,11 +114,10 @@ t.test('a file that the host does not have is not asked for again, others are', 
 });
 
 t.test('a host that falls silent ends a download of the library', async (t) => {
-  const options = downloadOptions(undefined, 300);
+  const { whole: options } = downloadOptions(undefined, 300);
   const asked = (path: string) => fetch(`https://127.0.0.1:${port}${path}`, options);
   await t.rejects(asked('/silent'), { cause: { code: 'UND_ERR_HEADERS_TIMEOUT' } });
-  const answer = await asked('/stopped');
-  t.equal((await answer.arrayBuffer()).byteLength, 100_000);
+  await t.rejects(asked('/stopped'), { cause: { code: 'UND_ERR_BODY_TIMEOUT' } });
 });
 
 t.test('a history that the library fetches and that breaks off ends no process', async (t) => {
