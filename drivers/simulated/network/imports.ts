@@ -1,5 +1,5 @@
 import type { ChannelProfile } from '../profiles.ts';
-import { historyId, type PhoneRecord, phoneContact } from './phone-record.ts';
+import { historyIds, type PhoneRecord, phoneContact } from './phone-record.ts';
 import type { OfferedEvent, PhoneAddress } from './protocol.ts';
 
 /** How many contacts or messages one event carries at most. */
@@ -16,16 +16,16 @@ export function importsOf(
     asked.contacts || profile.alwaysGivesContacts ? contactsOffers(profile, record) : [];
   if (!asked.history) return contacts;
   const names = new Map(record.contacts.map((contact) => [contact.phone, contact.name]));
-  const messages = record.history
-    .filter(({ from }) => from !== phone)
-    .map((entry, place) => ({
-      networkId: historyId(entry, place),
-      direction: 'inbound' as const,
-      contact: phoneContact(profile, entry.from, names.get(entry.from) ?? null),
-      text: entry.text,
-      media: null,
-      at: entry.at,
-    }));
+  const entries = record.history.filter(({ from }) => from !== phone);
+  const ids = historyIds(entries);
+  const messages = entries.map((entry, place) => ({
+    networkId: ids[place] ?? '',
+    direction: 'inbound' as const,
+    contact: phoneContact(profile, entry.from, names.get(entry.from) ?? null),
+    text: entry.text,
+    media: null,
+    at: entry.at,
+  }));
   return [
     ...contacts,
     ...portions(messages).map((part) => ({ type: 'history' as const, messages: part })),

@@ -107,10 +107,16 @@ export function recipientAddress({ phone, networkId }: ContactAddress): string {
   return /^u[0-9]+$/.test(id) ? `+${id.slice(1)}` : id;
 }
 
-/** The same history message has the same id at every import. */
-export function historyId(entry: HistoryEntry, place: number): string {
-  const facts = JSON.stringify([entry.from, entry.text, entry.at, place]);
-  return `H${createHash('sha256').update(facts).digest('hex').slice(0, 19).toUpperCase()}`;
+/** Ids of history messages: the same at every import, whatever else the history holds by then. */
+export function historyIds(entries: readonly HistoryEntry[]): readonly string[] {
+  const times = new Map<string, number>();
+  return entries.map(({ from, text, at }) => {
+    const entry = JSON.stringify([from, text, at]);
+    const nth = times.get(entry) ?? 0;
+    times.set(entry, nth + 1);
+    const digest = createHash('sha256').update(`${entry} ${nth}`).digest('hex');
+    return `H${digest.slice(0, 19).toUpperCase()}`;
+  });
 }
 
 const kinds: readonly (readonly [InboundMedia['kind'], RegExp])[] = [
