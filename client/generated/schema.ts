@@ -6502,8 +6502,8 @@ export interface operations {
                          */
                         name?: string | null;
                     };
-                    /** @description the message text */
-                    text: string;
+                    /** @description the message text; empty or absent only beside `media_url` */
+                    text?: string;
                     /**
                      * Format: uri
                      * @description where the media can be fetched

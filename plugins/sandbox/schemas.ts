@@ -131,7 +131,12 @@ export const InboundSchema = Closed({
       anyOf: [{ required: ['phone'] }, { required: ['network_id'] }],
     },
   ),
-  text: Text,
+  text: Type.Optional(
+    Type.String({
+      description: 'the message text; empty or absent only beside `media_url`',
+      maxLength: 4096,
+    }),
+  ),
   media_url: Type.Optional(MediaUrl),
   network_id: Type.Optional(
     Type.String({

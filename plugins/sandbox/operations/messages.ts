@@ -64,8 +64,11 @@ export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
         if (media_url !== null && !/^https?:/i.test(media_url)) {
           throw invalid('body/media_url', 'must be an http or https address');
         }
-        const network_id = body.network_id ?? null;
-        const written = { from, text: body.text, media_url, network_id };
+        const { text = '', network_id = null } = body;
+        if (text === '' && media_url === null) {
+          throw invalid('body/text', 'must not be empty without media_url');
+        }
+        const written = { from, text, media_url, network_id };
         const inbound = networkOf(sandbox, caller).inbound(address, written);
         return { status: 200, body: await answerOf(inbound) };
       },

@@ -6,6 +6,7 @@ import { SimulatedControl } from '../../../drivers/simulated/control.ts';
 import { SimulatedNetwork } from '../../../drivers/simulated/launch.ts';
 import type { SimulatedNetworkControl } from '../../../plugins/sandbox/contract.ts';
 import { sandboxOperations } from '../../../plugins/sandbox/operations.ts';
+import { InboundSchema } from '../../../plugins/sandbox/schemas.ts';
 import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { linkPhone, openPhone, sendText } from '../../drivers/simulated/linked-phone.ts';
 import { runNetwork } from '../../drivers/simulated/running-network.ts';
@@ -148,6 +149,12 @@ t.test('the life of a phone', async (t) => {
     from: { phone: '+15550002222', name: null },
     media: { kind: 'image', fileName: 'a.png' },
   });
+  for (const text of [undefined, '']) {
+    const picture = { from, ...(text === undefined ? {} : { text }), media_url: inbound.media_url };
+    t.ok(ajv.validate(JSON.parse(JSON.stringify(InboundSchema)), picture), ajv.errorsText());
+    await call('write_to_simulated_phone', { params, body: picture });
+    t.match(await opened.port.message(), { text: '', media: { kind: 'image' } }, 'no caption');
+  }
   for (const [from, shown] of [
     [{ network_id: 'hidden-1' }, { phone: null, networkId: 'hidden-1' }],
     [
@@ -239,6 +246,12 @@ t.test('what is wrong is named', async (t) => {
     code: 'invalid_request',
     details: [{ path: 'body/media_url' }],
   });
+  for (const empty of [{ from }, { from, text: '' }, { from, text: '', media_url: null }]) {
+    await t.rejects(call('write_to_simulated_phone', { params, query, body: empty }), {
+      code: 'invalid_request',
+      details: [{ path: 'body/text' }],
+    });
+  }
   const early = { history: [{ from: '+15550002222', text: 'x', at: '1969-12-31T23:59:59Z' }] };
   await t.rejects(call('put_simulated_phone', { params, query, body: early }), {
     code: 'invalid_request',
