@@ -938,7 +938,7 @@ export interface paths {
         put?: never;
         /**
          * Scan the QR code or type the pairing code
-         * @description The owner links the phone with the code that the gateway shows: the session connects, or chatapp asks for the two-factor password. 409 when there is nothing to scan or to type.
+         * @description The owner links the phone with the code that the gateway shows: the session connects, or chatapp asks for the two-factor password. 409 when there is nothing to scan or to type, 404 until the phone is there: shortly after its first connect.
          */
         post: operations["scan_with_simulated_phone"];
         delete?: never;

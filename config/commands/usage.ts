@@ -19,7 +19,8 @@ export const usage = `Usage: npm run gateway -- COMMAND [OPTIONS]
   tenants update TENANT_ID [--plan PLAN] [--status active|suspended]
                            [--enable FEATURE]... [--disable FEATURE]...
                                change a tenant; a FEATURE is api, webhooks, a channel
-                               such as msgapp_web or chatapp, or event:TYPE
+                               such as msgapp_web or chatapp, event:TYPE, or
+                               operator_events
 
   tenants delete TENANT_ID [--yes]
                                say what a tenant has; with --yes its keys are useless from
@@ -40,8 +41,9 @@ export const usage = `Usage: npm run gateway -- COMMAND [OPTIONS]
   secrets reseal               seal with GATEWAY_SECRET what GATEWAY_SECRET_PREVIOUS has
                                sealed; repeatable, beside running gateways
 
-  doctor [--json]              look at settings, secret, database, broker, clock, files and
-                               disk, a sentence each; exits with 1 when something is wrong
+  doctor [--json]              look at settings, secret, database, broker, proxies, bucket,
+                               clock, files and disk, a sentence each; exits with 1 when
+                               something is wrong
 
   backup FILE                  store everything of an embedded gateway in a tar file, but
                                GATEWAY_SECRET, while the gateway serves

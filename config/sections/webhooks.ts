@@ -16,7 +16,11 @@ export const WebhooksSettings = Closed({
   pause_after_s: Seconds('for which it must have been failing', 600),
   max_subscriptions: Count('subscriptions of one tenant', 20),
   previous_secret_h: Hours('for which the previous secret signs, too, after a rotation', 24),
-  concurrency: Count('requests to one URL that one process has open at once', 10, 1),
+  concurrency: Count(
+    'requests to one URL that one process has open at once; at most 2 until its first 2xx, and while its last attempt failed',
+    10,
+    1,
+  ),
   in_flight: Count(
     'requests to all URLs that one process has open at once, half of them at most to URLs that fail or take over 1 s, and half to those of one tenant beside others',
     1_000,

@@ -51,10 +51,13 @@ t.test('keys', async (t) => {
     const page = await readFile(file, 'utf8');
     const rows = [...scopes, null].map((scope) => {
       const names = declared
-        .filter((one) => one['x-scope'] === scope)
+        .filter((one) => one['x-scope'] === scope && one.security === undefined)
         .map((one) => (one['x-within-accounts'] ? `**${one.operationId}**` : one.operationId));
       return `| ${scope === null ? 'any key' : `\`${scope}\``} | ${names.join(', ')} |\n`;
     });
+    const byLink = declared.filter(({ security }) => security?.length === 0);
+    const linked = byLink.map(({ operationId }) => operationId).join(', ');
+    rows.push(`| no key: the token of a [link](console.md) | ${linked} |\n`);
     const head = page.slice(0, page.indexOf('|---|---|\n') + '|---|---|\n'.length);
     const current = `${head}${rows.join('')}`;
     if (process.env.UPDATE === '1') await writeFile(file, current);

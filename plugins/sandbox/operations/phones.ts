@@ -153,7 +153,8 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
       summary: 'Scan the QR code or type the pairing code',
       description:
         'The owner links the phone with the code that the gateway shows: the session connects, or ' +
-        'chatapp asks for the two-factor password. 409 when there is nothing to scan or to type.',
+        'chatapp asks for the two-factor password. 409 when there is nothing to scan or to type, 404 until ' +
+        'the phone is there: shortly after its first connect.',
       hints: { readOnly: false, destructive: false, idempotent: false },
       params: PhoneParams,
       query: ChannelQuery,
