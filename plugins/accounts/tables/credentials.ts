@@ -1,4 +1,4 @@
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
 
 /** One sealed value of an account's credentials. */
 export interface SealedCredential {
@@ -10,6 +10,9 @@ export interface SealedCredential {
 /** Sorts behind whatever a name goes on with. */
 const lastCharacter = '\u{10ffff}';
 
+/** Names of one statement: SQLite bounds its values. */
+const namesAtOnce = 10_000;
+
 /** The SQL of sealed session credentials. */
 export class CredentialTable {
   protected readonly db: Sql;
@@ -20,13 +23,14 @@ export class CredentialTable {
 
   /** The sealed values of these names; a name that is not stored is left out. */
   async get(accountId: string, names: readonly string[]): Promise<readonly SealedCredential[]> {
-    if (names.length === 0) return [];
-    const rows: { name: string; value: string }[] = await this.db
-      .knex('credentials')
-      .select('name', 'value')
-      .where('account_id', accountId)
-      .whereIn('name', names);
-    return rows.map((row) => ({ accountId, name: row.name, value: row.value }));
+    const found = inParts(names).map((some) =>
+      this.db.rows<{ name: string; value: string }>(
+        `select name, value from credentials
+         where account_id = ? and name in (${placeholders(some.length)})`,
+        [accountId, ...some],
+      ),
+    );
+    return (await Promise.all(found)).flat().map((row) => ({ accountId, ...row }));
   }
 
   /** The names of an account's values that begin with one of these. */
@@ -77,12 +81,12 @@ export class CredentialTable {
   }
 
   async delete(accountId: string, names: readonly string[]): Promise<void> {
-    if (names.length === 0) return;
-    await this.db
-      .knex('credentials')
-      .where('account_id', accountId)
-      .whereIn('name', names)
-      .delete();
+    for (const some of inParts(names)) {
+      await this.db.run(
+        `delete from credentials where account_id = ? and name in (${placeholders(some.length)})`,
+        [accountId, ...some],
+      );
+    }
   }
 
   /** Deletes everything of these accounts. */
@@ -90,4 +94,11 @@ export class CredentialTable {
     if (accountIds.length === 0) return;
     await this.db.knex('credentials').whereIn('account_id', accountIds).delete();
   }
+}
+
+function inParts(names: readonly string[]): readonly (readonly string[])[] {
+  const count = Math.ceil(names.length / namesAtOnce);
+  return Array.from({ length: count }, (_, n) =>
+    names.slice(n * namesAtOnce, (n + 1) * namesAtOnce),
+  );
 }
