@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import type { Client } from '../harness/client.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { messagesLogged } from '../harness/log-lines.ts';
 import { startReadOnlyServer } from '../harness/read-only-server.ts';
@@ -10,7 +11,7 @@ import { readiness, timeToReadiness } from '../harness/readiness.ts';
 import { openRows } from '../harness/rows.ts';
 import { scaled } from '../harness/scale.ts';
 import { checkExactly, read, startSending } from '../harness/sending.ts';
-import { pair, phoneNumber } from '../harness/story.ts';
+import { pair, phoneNumber, until } from '../harness/story.ts';
 import { figuresOf, isWithin, slowestOfTen } from '../harness/times.ts';
 import { makeFolder } from '../servers/server.ts';
 
@@ -53,6 +54,19 @@ async function fullDisk(t: Test): Promise<Unwritable> {
   };
 }
 
+/** Has a contact write to a phone, and answers a cursor that is behind that. */
+async function missedMessage(api: Client, phone: string): Promise<string> {
+  const { body } = await api.get('/messages/wait?timeout_s=0');
+  const { next_cursor: cursor } = body as { next_cursor: string };
+  const message = { from: { phone: phoneNumber(2_000) }, text: 'before' };
+  await api.post(`/sandbox/phones/${phone}/inbound`, message);
+  await until('the message to be stored', async () => {
+    const found = await api.get('/messages?direction=inbound');
+    return (found.body as { messages: object[] }).messages.length === 1 ? true : undefined;
+  });
+  return cursor;
+}
+
 function canMount(): boolean {
   return process.platform === 'linux' && process.getuid?.() === 0;
 }
@@ -77,6 +91,7 @@ for (const [name, make, skip] of [
 
       const sending = startSending(api, lines, scaled(1_000, 60), 0.3);
       await sending.reached(0.2);
+      const cursor = await missedMessage(api, phoneNumber(1));
       await database.begin();
       sending.allow(1);
       const red = await timeToReadiness(baseUrl, 503);
@@ -93,6 +108,8 @@ for (const [name, make, skip] of [
       t.match(refusal, { status: 503, body: { error_code: 'unavailable' } });
       t.match(refusal.headers.get('retry-after'), /^[12]$/);
       t.equal((await api.get('/messages?limit=1')).status, 200, 'it can be read meanwhile');
+      const missed = await api.get(`/messages/wait?timeout_s=10&cursor=${cursor}`);
+      t.match(missed, { status: 200, body: { messages: [{ text: 'before' }] } });
 
       await database.end();
       const green = await timeToReadiness(baseUrl, 200);

@@ -1,11 +1,14 @@
 import type { Authenticator } from '../../../core/contracts/caller.ts';
 import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
+import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { LongPolls } from '../../../core/long-poll.ts';
 import type { WantedAccounts } from '../../../core/scopes.ts';
+import type { SlotRequest } from '../contract.ts';
 import type { MessageLanes } from '../lanes.ts';
 import { LanePollSlots } from './poll-slots.ts';
+import type { GrantedSlots } from './slots.ts';
 import { questionKey, readPage, type WaitQuestion, type WaitResult } from './wait-result.ts';
 import { Waiter } from './waiter.ts';
 
@@ -139,9 +142,8 @@ export class Waits {
     deadline: number,
   ): Promise<WaitResult> {
     const { clock } = this.#parts;
-    // The transaction that grants the slot reads first: the page, or the number from which on there is nothing yet.
     const question = position === null ? null : { tenantId, accounts, position };
-    const slots = await this.#slots.openUnless({ tenantId, timeoutMs, deadline }, question);
+    const slots = await this.#slotsOrPage({ tenantId, timeoutMs, deadline }, question);
     if ('messages' in slots) return slots;
     try {
       const nothing = { messages: [], position: position ?? slots.latest };
@@ -158,6 +160,35 @@ export class Waits {
       // Before the answer goes out, so that the client's next wait finds the slot free.
       if (waiter.handedOver === null) await this.#slots.giveBack(slots);
     }
+  }
+
+  /** The transaction that grants the slot reads first: the page, or the number from which on there is nothing yet. */
+  async #slotsOrPage(
+    request: SlotRequest,
+    question: WaitQuestion | null,
+  ): Promise<GrantedSlots | WaitResult> {
+    if (question === null) return await this.#slots.openUnless(request, null);
+    // A page of several accounts is several reads: not while the tenant is locked.
+    const isBrief = (question.accounts?.size ?? 1) < 2;
+    const first = isBrief ? null : await this.#passingPage(question);
+    if (first !== null) return first;
+    try {
+      return await this.#slots.openUnless(request, isBrief ? question : null);
+    } catch (error) {
+      if (!(error instanceof GatewayError) || error.code !== 'unavailable') throw error;
+      // A database that takes no writes may be read.
+      const page = await this.#passingPage(question);
+      if (page === null) throw error;
+      return page;
+    }
+  }
+
+  /** The page of a wait that is answered at once; null where there is nothing to answer. */
+  async #passingPage(question: WaitQuestion): Promise<WaitResult | null> {
+    const page = await this.#page(question);
+    if (page.messages.length === 0) return null;
+    await this.#slots.pass(question.tenantId);
+    return page;
   }
 
   /** Its time is over, its client went away or the gateway stops. */

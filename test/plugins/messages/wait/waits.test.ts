@@ -518,7 +518,7 @@ for (const engine of databases) {
       const accounts = new Set([one.account.id, two.account.id]);
       const seen: string[] = [];
       for (let position = 0; position < 3; ) {
-        const found = await waits.wait(request(tenantId, { accounts, position, timeoutMs: 0 }));
+        const found = await waits.wait(request(tenantId, { accounts, position }));
         seen.push(...texts(found));
         position = found.position;
       }
