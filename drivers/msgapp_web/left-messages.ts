@@ -1,7 +1,7 @@
 import type { Port } from '../../core/contracts/driver.ts';
 import { arrivingName } from './arriving.ts';
 import { ArrivingMessage } from './arriving-message.ts';
-import { beforeAbort } from './before-abort.ts';
+import { beforeAbort, underFirst } from './before-abort.ts';
 import { errorText } from './error-text.ts';
 import { loadLibrary } from './library.ts';
 
@@ -11,18 +11,24 @@ const handOverMs = 5_000;
 /**
  * Hands over the messages that still wait for a file, in their order and without it: their connection has ended for long,
  * and the network does not have them any more. What is not stored in time stays with the credentials. Never rejects.
+ * @param superseded aborts when another connection begins, which then has the messages
  */
-export async function handOverLeft(port: Port, accountId: string): Promise<void> {
-  const inTime = AbortSignal.timeout(handOverMs);
+export async function handOverLeft(
+  port: Port,
+  accountId: string,
+  superseded: AbortSignal,
+): Promise<void> {
+  const signals = [superseded, AbortSignal.timeout(handOverMs)];
   try {
-    await beforeAbort(inTime, handOver(port, inTime));
+    await underFirst(signals, (signal) => beforeAbort(signal, handOver(port, signal)));
   } catch (error) {
+    if (superseded.aborted) return;
     const facts = { accountId, error: errorText(error) };
     port.log.warn(facts, 'messages that wait for a file could not be stored without it');
   }
 }
 
-async function handOver(port: Port, inTime: AbortSignal): Promise<void> {
+async function handOver(port: Port, signal: AbortSignal): Promise<void> {
   const { credentials } = port;
   const { [arrivingName]: list } = await credentials.get([arrivingName]);
   if (list === undefined) return;
@@ -32,10 +38,12 @@ async function handOver(port: Port, inTime: AbortSignal): Promise<void> {
   for (const name of names) {
     // Read one by one: an erasure may delete some meanwhile.
     const { [name]: text } = await credentials.get([name]);
-    if (inTime.aborted) return;
+    if (signal.aborted) return;
     if (text !== undefined) {
       await port.emit(ArrivingMessage.stored(library, text).eventWithoutFile());
     }
   }
+  // Another connection may have added to the list.
+  if (signal.aborted) return;
   await credentials.set(Object.fromEntries([arrivingName, ...names].map((name) => [name, null])));
 }

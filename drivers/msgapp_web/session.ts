@@ -35,8 +35,8 @@ export class MsgappWebSession implements Session {
   readonly #throttle = new Throttle();
   /** What is under way or live. */
   #attempt: ConnectAttempt | null = null;
-  /** Counts the calls that begin something: an older one that is still preparing gives up. */
-  #turn = 0;
+  /** Aborted by the next call that begins something: an older one that is still preparing gives up. */
+  #turn = new AbortController();
   /** The timer of the next check whether a restriction is over. */
   #look: NodeJS.Timeout | null = null;
   #closed = false;
@@ -100,7 +100,8 @@ export class MsgappWebSession implements Session {
   }
 
   #cut(): void {
-    this.#turn += 1;
+    this.#turn.abort();
+    this.#turn = new AbortController();
     if (this.#look !== null) clearTimeout(this.#look);
     this.#look = null;
     this.#attempt?.cut();
@@ -116,8 +117,8 @@ export class MsgappWebSession implements Session {
     quiet = false,
   ): Promise<void> {
     this.#cut();
-    const turn = this.#turn;
-    const superseded = (): boolean => this.#closed || turn !== this.#turn;
+    const { signal } = this.#turn;
+    const superseded = (): boolean => this.#closed || signal.aborted;
     if (superseded()) return;
     try {
       const library = await libraryFor(this.#options, this.#port.proxy);
@@ -187,10 +188,10 @@ export class MsgappWebSession implements Session {
 
   /** Stores a block, and what is left of messages. False: something else has begun meanwhile, and says how it goes on. */
   async #settled(isBlocked: boolean): Promise<boolean> {
-    const turn = this.#turn;
+    const { signal } = this.#turn;
     if (isBlocked) await this.#block.set().catch(() => undefined);
-    await handOverLeft(this.#port, this.#account.id);
-    return !this.#closed && turn === this.#turn;
+    await handOverLeft(this.#port, this.#account.id, signal);
+    return !this.#closed && !signal.aborted;
   }
 
   /** The network does not say when a restriction of the whole account ends: only a login shows it. */

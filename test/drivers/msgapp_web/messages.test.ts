@@ -640,6 +640,46 @@ t.test('what waits for a file comes without it when the link has ended', async (
   }
 });
 
+t.test('what waits for a file stays with a connection that begins meanwhile', async (t) => {
+  leadToMediaHost(t);
+  const one = await linked();
+  const { phone, port, session } = one;
+  const media = { kind: 'image', mimeType: 'image/png', bytes: 'AAAA' } as const;
+  const films: unknown[] = [];
+  let store = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    store = resolve;
+  });
+  let isHandedOver = false;
+  port.onEmit = async (event) => {
+    if (event.type !== 'message') return;
+    if (event.media?.open !== undefined) await new Promise(() => undefined);
+    isHandedOver = true;
+    await held;
+  };
+  for (const text of ['a film', 'another film'])
+    await network.write(phone, { from: ada, name: 'Ada', text, media });
+  await allAcknowledged(phone);
+  await network.block(phone, true);
+  await until('the hand-over', async () => isHandedOver || undefined);
+  await network.block(phone, false);
+  await session.resume();
+  await port.state('connected');
+  await network.write(phone, { from: ben, name: 'Ben', text: 'a new film', media });
+  await allAcknowledged(phone);
+  const emitted = messagesOf(one).length;
+  store();
+  await bench.quiet();
+  t.equal(messagesOf(one).length, emitted, 'the hand-over is over');
+  const later = await bench.reopened(one);
+  later.port.onEmit = async (event) => {
+    if (event.type === 'message') films.push(event.text);
+  };
+  await later.session.resume();
+  await until('all of them', async () => films.length > 2 || undefined);
+  t.same(films.sort(), ['a film', 'a new film', 'another film']);
+});
+
 t.test('an erased contact is in no message whose file arrives, others are', async (t) => {
   leadToMediaHost(t);
   for (const connected of [true, false]) {
