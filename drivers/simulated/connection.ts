@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { LineSocket } from './lines.ts';
 import {
   type Hello,
+  type HelloRefused,
   type PhoneAddress,
   protocolVersion,
   type Welcome,
@@ -24,6 +25,9 @@ export type ConnectionRole =
 /** The network could not be reached, or did not let this connection in. */
 export class NetworkOutOfReach extends Error {}
 
+/** The network said why it did not let this connection in. */
+export class NetworkRefusal extends NetworkOutOfReach {}
+
 /** How long a network may take to answer a new connection, in milliseconds. */
 const connectTimeoutMs = 5_000;
 
@@ -45,10 +49,14 @@ export async function connectTo(
   signal.addEventListener('abort', giveUp);
   lines.onClose = () => reject(new NetworkOutOfReach('the simulated network is out of reach'));
   lines.onFrame = (frame) => {
-    // The first line of the network is its welcome; anything else is another program.
-    const welcome = frame as Welcome;
-    const meant = place.instance === null || welcome.instance === place.instance;
-    if (welcome.type === 'welcome' && meant) resolve();
+    // The first line of the network is its welcome or refusal; anything else is another program.
+    const answer = frame as Welcome | HelloRefused;
+    if (answer.type === 'refused') {
+      const why = `the simulated network is out of reach: ${answer.reason}`;
+      return reject(new NetworkRefusal(why));
+    }
+    const meant = place.instance === null || answer.instance === place.instance;
+    if (answer.type === 'welcome' && meant) resolve();
     else reject(new NetworkOutOfReach('another program answers in the place of the network'));
   };
   const { instance, secret } = place;

@@ -8,6 +8,7 @@ import {
   connectTo,
   NetworkOutOfReach,
   type NetworkPlace,
+  NetworkRefusal,
 } from './connection.ts';
 import type { LineSocket } from './lines.ts';
 import { type NetworkAddress, parseNetworkUrl } from './network/address.ts';
@@ -43,6 +44,8 @@ export class SimulatedNetwork {
   #found: { readonly place: NetworkPlace; readonly presence: LineSocket } | null = null;
   #finding: Promise<NetworkPlace> | null = null;
   readonly #stopping = new AbortController();
+  /** Last logged refusal; null once a connection was let in. */
+  #refusal: string | null = null;
 
   /** @throws Error when the url is not one */
   constructor({ url, dataDir, log }: SimulatedNetworkOptions) {
@@ -63,8 +66,11 @@ export class SimulatedNetwork {
   async connect(role: ConnectionRole, signal: AbortSignal): Promise<LineSocket> {
     const place = await this.#place();
     try {
-      return await connectTo(place, role, signal);
+      const lines = await connectTo(place, role, signal);
+      this.#refusal = null;
+      return lines;
     } catch (error) {
+      this.#logRefusal(error);
       // With our presence still accepted there it is this role that was not let in.
       if (this.#fixed !== null || this.#found !== null) throw error;
       return await connectTo(await this.#place(), role, signal);
@@ -150,9 +156,17 @@ export class SimulatedNetwork {
       this.#found = { place, presence };
       this.#log.info({ pid: running.pid }, 'the simulated network is there');
       return place;
-    } catch {
+    } catch (error) {
+      this.#logRefusal(error);
       return null;
     }
+  }
+
+  /** Once for each reason: a thousand sessions may be refused again and again. */
+  #logRefusal(error: unknown): void {
+    if (!(error instanceof NetworkRefusal) || error.message === this.#refusal) return;
+    this.#refusal = error.message;
+    this.#log.warn({}, error.message);
   }
 }
 

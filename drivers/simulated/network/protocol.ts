@@ -1,6 +1,6 @@
 /**
  * What is spoken with the simulated network: JSON objects, one a line, over TCP. The first line of
- * a connection is `Hello`; the network answers `Welcome`, or cuts the connection. Then:
+ * a connection is `Hello`; the network answers `Welcome`, or cuts the connection, which `HelloRefused` may explain. Then:
  *
  * - `session`: one linked phone, or one that is about to be. `DriverRequest` in, `SessionNotice` out.
  * - `control`: the hand of QA. See `control-protocol.ts`.
@@ -46,6 +46,12 @@ export interface Welcome {
   readonly type: 'welcome';
   /** Drawn at random at each start of a network. */
   readonly instance: string;
+}
+
+/** The network did not accept the connection; `reason` is a clause about the network. */
+export interface HelloRefused {
+  readonly type: 'refused';
+  readonly reason: string;
 }
 
 /** From a gateway that stops in an orderly way. */

@@ -4,7 +4,7 @@ import { LineSocket } from '../lines.ts';
 import { controlCalls, Refused } from './control.ts';
 import type { ControlAnswer, ControlRequest } from './control-protocol.ts';
 import { Network } from './network.ts';
-import { type DriverRequest, type Hello, protocolVersion } from './protocol.ts';
+import { type DriverRequest, type Hello, type HelloRefused, protocolVersion } from './protocol.ts';
 import type { Quota } from './quota.ts';
 import { SessionLine } from './session-line.ts';
 import type { NetworkStore } from './store.ts';
@@ -94,8 +94,11 @@ export class NetworkServer {
   }
 
   #greet(hello: Hello, lines: LineSocket): boolean {
-    if (hello.type !== 'hello' || hello.protocol !== protocolVersion) return false;
-    if (!this.#knows(hello.secret)) return false;
+    if (hello.type !== 'hello') return false;
+    if (hello.protocol !== protocolVersion) {
+      return refuse(lines, `it speaks version ${protocolVersion} of its protocol`);
+    }
+    if (!this.#knows(hello.secret)) return refuse(lines, 'it has another secret');
     if (hello.instance !== null && hello.instance !== this.instance) return false;
     if (hello.role === 'session' && !this.#admits(hello)) return false;
     this.#tick.write(lines, { type: 'welcome', instance: this.instance });
@@ -148,4 +151,10 @@ export class NetworkServer {
     }
     this.#tick.write(lines, answer);
   }
+}
+
+function refuse(lines: LineSocket, reason: string): false {
+  const refused: HelloRefused = { type: 'refused', reason };
+  lines.write(refused);
+  return false;
 }

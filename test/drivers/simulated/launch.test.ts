@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { carriedOut, SimulatedControl } from '../../../drivers/simulated/control.ts';
 import { SimulatedNetwork } from '../../../drivers/simulated/launch.ts';
@@ -144,10 +145,28 @@ t.test('only who knows the secret of its folder may use a network', async (t) =>
   t.same(await networks(network.url, elsewhere), [], 'the secret in the address');
   t.same(await networks(bare, network.dataDir), [], 'the same folder');
   const stranger = bare.replace('//', `//:${'x'.repeat(43)}@`);
-  await t.rejects(networks(stranger, elsewhere), /out of reach/, 'another secret');
+  const refused = /out of reach: it has another secret/;
+  await t.rejects(networks(stranger, elsewhere), refused, 'another secret');
   await t.rejects(networks(bare, elsewhere), /has no secret/, 'none');
   const { mode } = await stat(join(network.dataDir, 'simulated-network/secret'));
   t.equal(mode & 0o777, 0o600, 'nobody else on the machine can read it');
+});
+
+t.test('a refusal is logged once, with its reason', async (t) => {
+  const network = await startSimulatedNetwork();
+  t.teardown(() => network.stop());
+  const url = network.url.replace(/:[^:@]+@/, `:${'x'.repeat(43)}@`);
+  const log = new LogLines();
+  const way = new SimulatedNetwork({ url, dataDir: network.dataDir, log });
+  for (const _ of [1, 2, 3]) {
+    const never = new AbortController().signal;
+    await t.rejects(way.connect({ role: 'control' }, never), /another secret/);
+  }
+  t.match(log.lines, [/^the simulated network is out of reach: it has another secret/]);
+  t.equal(log.lines.length, 1);
+  const socket = connect(Number(new URL(network.url).port), '127.0.0.1');
+  socket.write('{"type":"hello","protocol":3}\n');
+  t.match(await text(socket), /"refused","reason":"it speaks version \d+ of its protocol"/);
 });
 
 t.test('a child that nobody needs ends by itself', async (t) => {
