@@ -1,5 +1,6 @@
 /** What a gateway's health is examined with: the parts of plugins that need no gateway around them. */
 export { proxiesInUse, type UsedProxy } from '../plugins/accounts/examination.ts';
+export type { ClusterProcess } from '../plugins/cluster/contract.ts';
 export { livingProcesses } from '../plugins/cluster/others.ts';
 export { type BucketStep, bucketFault } from '../plugins/media/examination.ts';
 export { configuredSecrets, opensDatabase } from '../plugins/secrets/examination.ts';
@@ -7,4 +8,5 @@ export {
   type DatabaseFacts,
   examineDatabase,
   readTables,
+  type ServerSettings,
 } from '../plugins/storage/examination.ts';

@@ -1,6 +1,7 @@
 import { readAuthority } from '../../core/authority.ts';
 import { createLog } from '../../core/log.ts';
 import {
+  type ClusterProcess,
   configuredSecrets,
   examineDatabase,
   livingProcesses,
@@ -49,9 +50,10 @@ async function examine(
   });
   const servable = ofSettings.every(({ ok }) => ok);
   const ofHost = await guarded('files', () => examineHost(placesOf(config)));
+  const living = livingOn(config);
   const found = await Promise.all([
-    guarded('database', () => ofDatabase(config, servable)),
-    guarded('broker', async () => [await ofBroker(config)]),
+    guarded('database', () => ofDatabase(config, servable, living)),
+    guarded('broker', async () => [await ofBroker(config, living)]),
     guarded('media', () => examineBucket(config.media)),
   ]);
   return [...ofSettings, ...ofHost, ...found.flat()];
@@ -62,17 +64,24 @@ function placesOf(config: GatewayConfig): HostPlaces {
   return { database: embeddedDatabase(config), dataDir, media: media.directory };
 }
 
-async function ofBroker(config: GatewayConfig): Promise<Finding> {
+/** The processes that live on a database server. Of an embedded database no second process gets hold. */
+async function livingOn(config: GatewayConfig): Promise<readonly ClusterProcess[]> {
+  if (embeddedDatabase(config) !== null) return [];
+  const options = { log: createLog('silent'), contents };
+  // What hinders this is a finding about the database.
+  return await readTables(config, options, ({ processes }) => livingProcesses(processes)).catch(
+    () => [],
+  );
+}
+
+async function ofBroker(
+  config: GatewayConfig,
+  reading: Promise<readonly ClusterProcess[]>,
+): Promise<Finding> {
   const { amqp_url: broker } = config;
   if (broker !== null) return examineBroker(broker, readAuthority('AMQP_CA', config.amqp_ca));
   const alone = good('broker', 'There is no broker: one process does everything.');
-  // Of an embedded database no second process without a broker gets hold.
-  if (embeddedDatabase(config) !== null) return alone;
-  const options = { log: createLog('silent'), contents };
-  // What hinders this is a finding about the database.
-  const living = await readTables(config, options, ({ processes }) =>
-    livingProcesses(processes),
-  ).catch(() => []);
+  const living = await reading;
   if (living.length < 2) return alone;
   const names = living.map(({ name }) => name).join(', ');
   return bad(
@@ -82,12 +91,16 @@ async function ofBroker(config: GatewayConfig): Promise<Finding> {
 }
 
 /** @param servable whether there is a secret for it, where it takes one from the settings */
-async function ofDatabase(config: GatewayConfig, servable: boolean): Promise<readonly Finding[]> {
+async function ofDatabase(
+  config: GatewayConfig,
+  servable: boolean,
+  living: Promise<readonly ClusterProcess[]>,
+): Promise<readonly Finding[]> {
   const facts = await examineDatabase(config, createLog('silent'));
   if (facts === null) {
     return [good('database', 'There is no database yet: the first start makes it.')];
   }
-  const judged = judgeDatabase(facts);
+  const judged = judgeDatabase(facts, Math.max(1, (await living).length));
   if (!servable) return judged;
   const { canary } = facts;
   if (canary === null) {

@@ -1,4 +1,4 @@
-import type { DatabaseFacts } from '../compose-doctor.ts';
+import type { DatabaseFacts, ServerSettings } from '../compose-doctor.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 /** The oldest MariaDB and MySQL with `for update skip locked` and window functions. */
@@ -10,8 +10,14 @@ const mostClockMs = 1_000;
 /** Connections that one process opens at most. */
 const connectionsEach = 22;
 
-/** Judges a database that answers. Pure. */
-export function judgeDatabase(facts: DatabaseFacts): readonly Finding[] {
+/** The least size of a packet, in bytes: the writes of a transaction travel in one. */
+const leastPacket = 16 * 1_048_576;
+
+/**
+ * Judges a database that answers. Pure.
+ * @param processes how many live on the database; 1 before the first start
+ */
+export function judgeDatabase(facts: DatabaseFacts, processes = 1): readonly Finding[] {
   const { server } = facts;
   if (server === null) return [good('database', `SQLite ${facts.version} answers.`), clock(facts)];
   const kind = /mariadb/i.test(facts.version) ? 'MariaDB' : 'MySQL';
@@ -31,17 +37,40 @@ export function judgeDatabase(facts: DatabaseFacts): readonly Finding[] {
           'durability',
           `innodb_flush_log_at_trx_commit is ${server.flushAtCommit}: set it to 1, or a crash of the machine loses messages that were answered 202.`,
         );
-  const connections =
-    server.maxConnections > connectionsEach
-      ? good(
-          'connections',
-          `The database takes ${server.maxConnections} connections, a process opens at most ${connectionsEach}.`,
-        )
+  const found = [version, durability, connections(server, processes), packet(server)];
+  return [...found, ...erasure(server), clock(facts)];
+}
+
+function connections({ maxConnections: most }: ServerSettings, processes: number): Finding {
+  const opened = processes * connectionsEach;
+  const who = processes === 1 ? 'a process opens' : `${processes} processes open`;
+  const each = processes === 1 ? `one opens up to ${opened}` : `${processes} open up to ${opened}`;
+  return most > opened
+    ? good('connections', `The database takes ${most} connections, ${who} at most ${opened}.`)
+    : bad('connections', `max_connections is ${most}: set it to 30 for each process, as ${each}.`);
+}
+
+function packet({ maxPacket }: ServerSettings): Finding {
+  const size = `${Number((maxPacket / 1_048_576).toFixed(1))} MiB`;
+  return maxPacket >= leastPacket
+    ? good('packets', `The database takes packets of ${size}.`)
+    : bad(
+        'packets',
+        `max_allowed_packet is ${size}: set it to 16 MiB or more, as the writes of a transaction travel together.`,
+      );
+}
+
+/** MySQL has no such setting: nothing is said. */
+function erasure({ scrubs }: ServerSettings): readonly Finding[] {
+  if (scrubs === null) return [];
+  return [
+    scrubs
+      ? good('erasure', 'The database overwrites what is deleted.')
       : bad(
-          'connections',
-          `max_connections is ${server.maxConnections}: set it to 30 for each process, as one opens up to ${connectionsEach}.`,
-        );
-  return [version, durability, connections, clock(facts)];
+          'erasure',
+          'innodb_immediate_scrub_data_uncompressed is OFF: set it to ON, or the bytes of erased people stay in the files of the database.',
+        ),
+  ];
 }
 
 function clock({ clockDifferenceMs: ms }: DatabaseFacts): Finding {

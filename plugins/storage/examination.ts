@@ -7,13 +7,23 @@ import { authorityOf, type DatabaseLocation, openingRefusal } from './opening.ts
 import { makeStorage, type StorageOptions } from './storage.ts';
 import { MarkTable } from './tables/marks.ts';
 
+/** Settings of a database server that the gateway depends on. */
+export interface ServerSettings {
+  readonly flushAtCommit: number;
+  readonly maxConnections: number;
+  /** In bytes. */
+  readonly maxPacket: number;
+  /** Whether the bytes of deleted rows are overwritten; null: the server has no such setting, as MySQL. */
+  readonly scrubs: boolean | null;
+}
+
 /** What an operator wants to know of a database. */
 export interface DatabaseFacts {
   readonly version: string;
   /** How far the database's clock is ahead, in milliseconds. */
   readonly clockDifferenceMs: number;
   /** Settings of a server; null for SQLite. */
-  readonly server: { readonly flushAtCommit: number; readonly maxConnections: number } | null;
+  readonly server: ServerSettings | null;
   /** The value that is sealed with the database's secret; null while there is no schema. */
   readonly canary: string | null;
 }
@@ -42,12 +52,23 @@ export async function examineDatabase(
 
 async function ofServer(sql: Executor): Promise<DatabaseFacts> {
   const asked = Date.now();
-  const [row] = await sql.rows<Record<'version' | 'now' | 'flush' | 'most', string | number>>(
+  const [row] = await sql.rows<
+    Record<'version' | 'now' | 'flush' | 'most' | 'packet', string | number>
+  >(
     'select version() as version, unix_timestamp(now(3)) * 1000 as now, ' +
-      '@@innodb_flush_log_at_trx_commit as `flush`, @@max_connections as most',
+      '@@innodb_flush_log_at_trx_commit as `flush`, @@max_connections as most, @@global.max_allowed_packet as packet',
   );
   const clockDifferenceMs = Number(row?.now) - (asked + Date.now()) / 2;
-  const server = { flushAtCommit: Number(row?.flush), maxConnections: Number(row?.most) };
+  // A select fails where the server has no such variable.
+  const [scrubbing] = await sql.rows<{ Value: string }>(
+    "show global variables like 'innodb_immediate_scrub_data_uncompressed'",
+  );
+  const server = {
+    flushAtCommit: Number(row?.flush),
+    maxConnections: Number(row?.most),
+    maxPacket: Number(row?.packet),
+    scrubs: scrubbing === undefined ? null : scrubbing.Value === 'ON',
+  };
   return { version: String(row?.version), clockDifferenceMs, server, canary: await canaryOf(sql) };
 }
 

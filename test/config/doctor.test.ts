@@ -47,18 +47,31 @@ function isBad(
 t.test('what cannot be had here is judged by what would be found', async (t) => {
   t.match(judgeDisk('/data', 2e9), { ok: true, sentence: '1.9 GiB are free at /data.' });
   t.match(judgeDisk('/data', 5e8), { ok: false, sentence: /^0\.5 GiB .*make room/ });
+  const server = {
+    ...{ flushAtCommit: 1, maxConnections: 151 },
+    ...{ maxPacket: 16 * 1_048_576, scrubs: null },
+  };
   const well: DatabaseFacts = {
     version: '10.11.6-MariaDB-0+deb12u1',
     clockDifferenceMs: 3,
-    server: { flushAtCommit: 1, maxConnections: 151 },
+    server,
     canary: null,
   };
   t.match(judgeDatabase({ ...well, version: '9.7.4' }), [
     { ok: true, sentence: 'MySQL 9.7.4 answers.' },
-    { ok: true },
-    { ok: true },
-    { ok: true },
+    { check: 'durability', ok: true },
+    { check: 'connections', ok: true },
+    { check: 'packets', ok: true },
+    { check: 'clock', ok: true },
   ]);
+  t.match(judgeDatabase(well, 6)[2], {
+    ok: true,
+    sentence: 'The database takes 151 connections, 6 processes open at most 132.',
+  });
+  t.match(judgeDatabase(well, 7)[2], {
+    ok: false,
+    sentence: 'max_connections is 151: set it to 30 for each process, as 7 open up to 154.',
+  });
   for (const [version, sentence] of [
     ['10.5.2-MariaDB', 'MariaDB 10.5.2-MariaDB is too old: run 10.6 or newer.'],
     ['5.7.44', 'MySQL 5.7.44 is too old: run 8.0 or newer.'],
@@ -176,6 +189,13 @@ t.test('a bucket, and what is wrong with it', async (t) => {
 t.test('a database server, and what is wrong with it', async (t) => {
   const { url, server, execute } = await startReadOnlyServer(t);
   const env = { DATABASE_URL: url, GATEWAY_SECRET: secret(), DATA_DIR: await makeFolder('doctor') };
+  // MySQL has no such setting.
+  const scrubbing = 'innodb_immediate_scrub_data_uncompressed = ON';
+  const scrubs = await execute(`SET GLOBAL ${scrubbing}`).then(
+    () => true,
+    () => false,
+  );
+  await execute('SET GLOBAL max_allowed_packet = 16777216');
   const well = await examined(env);
   t.equal(well.code, 0, well.text);
   t.match(
@@ -184,13 +204,19 @@ t.test('a database server, and what is wrong with it', async (t) => {
       { sentence: /^(MariaDB|MySQL) .* answers\.$/ },
       { sentence: 'A commit is on the disk when the database answers.' },
       { sentence: 'The database takes 500 connections, a process opens at most 22.' },
+      { sentence: 'The database takes packets of 16 MiB.' },
+      ...(scrubs ? [{ sentence: 'The database overwrites what is deleted.' }] : []),
       { sentence: /^The clocks of database and gateway differ by \d+ ms\.$/ },
       { sentence: 'The database is empty: the first start seals it.' },
     ],
   );
   const { GATEWAY_SECRET: _, ...without } = env;
   isBad(t, await examined(without), 'settings', /^gateway_secret \(GATEWAY_SECRET\) must be set/);
+  const unscrubbed = /uncompressed is OFF: set it to ON, or the bytes of erased people stay/;
+  const off = scrubbing.replace('ON', 'OFF');
   for (const [wrong, right, check, sentence] of [
+    ...(scrubs ? [[off, '= ON', 'erasure', unscrubbed] as const] : []),
+    ['max_allowed_packet = 8388608', '= 16777216', 'packets', /is 8 MiB: set it to 16 MiB or/],
     ['innodb_flush_log_at_trx_commit = 2', '= 1', 'durability', /is 2: set it to 1, or a crash/],
     ['max_connections = 20', '= 500', 'connections', /is 20: set it to 30 for each process/],
     [

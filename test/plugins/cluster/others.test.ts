@@ -20,10 +20,11 @@ t.test('two processes on a database server without a broker are told of each oth
   };
   const start = async (name: string): Promise<ProjectProcess> =>
     (await startGateway(t, { ...env, PROCESS_NAME: name })).process;
-  const ofBroker = async (): Promise<string> => {
+  const lineOf = async (check: string): Promise<string> => {
     const { text } = await doctor(env);
-    return text.split('\n').find((line) => line.includes('broker:')) ?? '';
+    return text.split('\n').find((line) => line.includes(`${check}:`)) ?? '';
   };
+  const ofBroker = () => lineOf('broker');
   const killed = await start('killed');
   await killed.kill('SIGKILL');
   const first = await start('first');
@@ -42,6 +43,7 @@ t.test('two processes on a database server without a broker are told of each oth
   const found = await ofBroker();
   t.match(found, /^BAD broker: There is no broker, but 2 processes .*: set AMQP_URL for each, or/);
   t.match(found, /\((first, second|second, first)\)/);
+  t.match(await lineOf('connections'), /connections, 2 processes open at most 44\.$/);
   for (const { output } of [first, second])
     t.equal(messagesLogged(output).get(sentence), 1, 'once');
 
