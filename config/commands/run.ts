@@ -5,6 +5,7 @@ import { ConfigError } from '../error.ts';
 import { configReference } from '../reference.ts';
 import type { Command } from './command.ts';
 import { parseCommand } from './parse.ts';
+import { endingSignal } from './stop-signals.ts';
 import { UsageError, usage } from './usage.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -39,20 +40,16 @@ async function runCommand(command: Command, env: Environment): Promise<number> {
       return 0;
     case 'listen': {
       const { listen } = await import('./listen.ts');
-      const ending = new AbortController();
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-        process.once(signal, () => ending.abort(signal));
-      }
       await listen(
         command.options,
         (line) => void process.stdout.write(`${line}\n`),
-        ending.signal,
+        endingSignal(),
       );
       return 0;
     }
     case 'trigger': {
       const { trigger } = await import('./trigger.ts');
-      const { json, text } = await trigger(command.options);
+      const { json, text } = await trigger(command.options, endingSignal());
       process.stdout.write(`${command.json ? JSON.stringify(json) : text}\n`);
       return 0;
     }

@@ -33,6 +33,26 @@ export class StopSignals {
   }
 }
 
+/**
+ * Aborts with the first SIGTERM or SIGINT, for a command that then leaves things as they were. A second one ends the
+ * process at once.
+ */
+export function endingSignal(): AbortSignal {
+  const ending = new AbortController();
+  let since: number | undefined;
+  const end = (signal: NodeJS.Signals) => {
+    if (since === undefined) {
+      since = performance.now();
+      ending.abort(new Error(`${signal} has ended it.`));
+    } else if (performance.now() - since > twinMs) {
+      process.exit(1);
+    }
+  };
+  process.on('SIGTERM', end);
+  process.on('SIGINT', end);
+  return ending.signal;
+}
+
 function giveUp(log: GatewayLog, reason: string): void {
   log.error(reason);
   process.exit(1);
