@@ -3,7 +3,8 @@ import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { PollSlots, SlotRequest } from '../contract.ts';
 import type { GrantedSlots, NoSlot, SlotLanes } from './slots.ts';
-import type { WaitQuestion, WaitResult } from './wait-result.ts';
+import type { WaitQuestion } from './wait-pages.ts';
+import type { WaitResult } from './wait-result.ts';
 
 /** Pause before slots are given back again that the database could not take. */
 const giveBackAgainMs = 250;

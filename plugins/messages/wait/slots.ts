@@ -3,7 +3,8 @@ import type { Lane, Storage, Tables } from '../../../core/contracts/storage.ts';
 import { deadAfterMs } from '../../../core/heartbeat.ts';
 import type { GrantedSlot, SlotRequest } from '../contract.ts';
 import type { HeldSlots, OpenSlots, OpenWaits, PollKind } from '../tables/waits.ts';
-import { questionKey, readPage, type WaitQuestion, type WaitResult } from './wait-result.ts';
+import { questionKey, readPage, type WaitQuestion } from './wait-pages.ts';
+import type { WaitResult } from './wait-result.ts';
 
 /** A wait that asks whether there is a free slot. */
 export interface WaitInput {

@@ -9,7 +9,8 @@ import type { SlotRequest } from '../contract.ts';
 import type { MessageLanes } from '../lanes.ts';
 import { LanePollSlots } from './poll-slots.ts';
 import type { GrantedSlots } from './slots.ts';
-import { questionKey, readPage, type WaitQuestion, type WaitResult } from './wait-result.ts';
+import { WaitPages, type WaitQuestion } from './wait-pages.ts';
+import type { WaitResult } from './wait-result.ts';
 import { Waiter } from './waiter.ts';
 
 /** How often all waits poll for what no wake-up has brought. */
@@ -46,13 +47,14 @@ export class Waits {
   readonly #parts: WaitsParts;
   readonly #open: LongPolls<Waiter>;
   readonly #slots: LanePollSlots;
-  readonly #reads = new Map<string, Promise<WaitResult>>();
+  readonly #pages: WaitPages;
   readonly #rescan: NodeJS.Timeout;
 
   constructor(parts: WaitsParts) {
     this.#parts = parts;
     this.#open = new LongPolls(parts.authenticator, parts.log);
     this.#slots = new LanePollSlots(parts.lanes, parts.processId, parts.log);
+    this.#pages = new WaitPages(parts.read);
     this.#rescan = setInterval(() => this.rescan(), rescanMs).unref();
   }
 
@@ -89,10 +91,7 @@ export class Waits {
 
   /** A tenant received something. */
   wake(tenantId: string): void {
-    // A read that began before this may have missed it: later readers must not join it.
-    for (const key of this.#reads.keys()) {
-      if (key.startsWith(`${tenantId} `)) this.#reads.delete(key);
-    }
+    this.#pages.renew(tenantId);
     this.#open.wake(tenantId);
   }
 
@@ -123,16 +122,10 @@ export class Waits {
   async #atOnce({ tenantId, accounts, position }: WaitRequest): Promise<WaitResult> {
     const result =
       position === null
-        ? { messages: [], position: await this.#latest(tenantId) }
-        : await this.#page({ tenantId, accounts, position });
+        ? { messages: [], position: await this.#pages.latest(tenantId) }
+        : await this.#pages.page({ tenantId, accounts, position });
     await this.#slots.pass(tenantId);
     return result;
-  }
-
-  /** The number of the tenant's last message: all up to it are committed. */
-  async #latest(tenantId: string): Promise<number> {
-    const latest = await this.#parts.read.tenants.inboundSequences([tenantId]);
-    return latest.get(tenantId) ?? 0;
   }
 
   /** Answers what there is; otherwise sleeps in a slot of the tenant's until there is something. */
@@ -152,7 +145,7 @@ export class Waits {
         await waiter.sleepIn(slots, deadline - clock.monotonic());
         waiter.noteRead();
         if (waiter.handedOver !== null) return waiter.handedOver;
-        const page = await this.#page({ tenantId, accounts, position: nothing.position });
+        const page = await this.#pages.page({ tenantId, accounts, position: nothing.position });
         if (page.messages.length > 0) return page;
       }
       return nothing;
@@ -185,7 +178,7 @@ export class Waits {
 
   /** The page of a wait that is answered at once; null where there is nothing to answer. */
   async #passingPage(question: WaitQuestion): Promise<WaitResult | null> {
-    const page = await this.#page(question);
+    const page = await this.#pages.page(question);
     if (page.messages.length === 0) return null;
     await this.#slots.pass(question.tenantId);
     return page;
@@ -194,24 +187,5 @@ export class Waits {
   /** Its time is over, its client went away or the gateway stops. */
   #isOver(waiter: Waiter, deadline: number): boolean {
     return waiter.ended || deadline <= this.#parts.clock.monotonic();
-  }
-
-  /** Readers at the same position share a read that is under way, and its answer. */
-  #page(question: WaitQuestion): Promise<WaitResult> {
-    const key = questionKey(question);
-    const shared = this.#reads.get(key);
-    if (shared !== undefined) return shared;
-    const reading = this.#read(question).finally(() => {
-      if (this.#reads.get(key) === reading) this.#reads.delete(key);
-    });
-    this.#reads.set(key, reading);
-    return reading;
-  }
-
-  async #read(question: WaitQuestion): Promise<WaitResult> {
-    const { accounts, tenantId } = question;
-    // Several accounts are several reads: what commits between them is left to the next read, as the cursor could pass it.
-    const last = (accounts?.size ?? 1) < 2 ? Infinity : await this.#latest(tenantId);
-    return await readPage(this.#parts.read, question, last);
   }
 }
