@@ -18,6 +18,8 @@ export interface Timing {
   readonly quiet: number;
   /** Between two writes of how far updates were taken; after a crash those of so long come again. */
   readonly progress: number;
+  /** The same while updates bring no event, as those of groups. */
+  readonly eventlessProgress: number;
   /** Pause before a failed store or request is tried again. */
   readonly retry: number;
   /** Restriction of new contacts after a refusal, for which the network names no end. */
@@ -35,6 +37,7 @@ export const usualTiming: Timing = {
   gap: 250,
   quiet: 900_000,
   progress: 250,
+  eventlessProgress: 60_000,
   retry: 5_000,
   newContacts: 3_600_000,
 };

@@ -41,6 +41,8 @@ export interface UpdateFollowerParts {
 export class UpdateFollower {
   readonly #parts: UpdateFollowerParts;
   readonly #writes: PacedWrites;
+  /** For updates without events. */
+  readonly #eventlessWrites: PacedWrites;
   readonly #arrival = new ArrivalSignal();
   #pending: Contents[] = [];
   /** Updates were missed: the network has to be asked. */
@@ -50,8 +52,14 @@ export class UpdateFollower {
 
   constructor(parts: UpdateFollowerParts) {
     this.#parts = parts;
-    this.#writes = new PacedWrites(() => this.#write(), parts.timing.progress, parts.signal);
-    parts.signal.addEventListener('abort', () => this.#arrival.ring(), { once: true });
+    const { timing, signal } = parts;
+    this.#writes = new PacedWrites(() => this.#write(), timing.progress, signal);
+    this.#eventlessWrites = new PacedWrites(
+      () => this.#writePosition(),
+      timing.eventlessProgress,
+      signal,
+    );
+    signal.addEventListener('abort', () => this.#arrival.ring(), { once: true });
   }
 
   /** Begins: first with what was missed. Ends with the connection. */
@@ -183,8 +191,10 @@ export class UpdateFollower {
     people.keep(changed);
     for (const { kept } of together) kept?.();
     for (const { leftOut } of translated) if (leftOut !== undefined) port.leftOut(leftOut);
+    const hasMoved = position.pts !== progress.position?.pts;
     progress.advance(position);
     if (emitted.length > 0 && !marks.oweReceipts) progress.note();
+    else if (hasMoved) this.#eventlessWrites.request();
     // People are stored without events as well: an erasure finds them by that.
     if (buffer.hasChanges) this.#writes.request();
   }
@@ -204,6 +214,14 @@ export class UpdateFollower {
   #note(): void {
     this.#parts.progress.note();
     this.#writes.request();
+  }
+
+  /** Stores the position, unless updates before it have to come again after a crash. */
+  async #writePosition(): Promise<void> {
+    const { marks, progress } = this.#parts;
+    if (marks.oweReceipts) return;
+    progress.note();
+    await this.#write();
   }
 
   /** Stores how far updates were taken. A stored position that is behind only repeats updates. */

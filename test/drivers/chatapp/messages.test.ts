@@ -183,6 +183,22 @@ t.test('groups are left out, and counted', async (t) => {
   bench.control.write(phone, { from: phone, text: 'nobody' });
 });
 
+t.test('updates of groups alone are not asked for again after a restart', async (t) => {
+  const bench = await startBench(t);
+  const opened = await bench.linked();
+  const { control, network } = bench;
+  const { phone, port } = opened;
+  for (const text of ['one', 'two', 'three']) control.writeToGroup(phone, text);
+  await until('the position to be stored', async () => {
+    const progress = JSON.parse(port.credentials.values.get('progress') ?? '{}');
+    return progress.position?.pts === network.subscriber(phone).pts || undefined;
+  });
+  const later = await bench.reopened(opened);
+  control.write(phone, { from: friend.phone, text: 'after the restart' });
+  t.equal((await later.port.message()).text, 'after the restart');
+  t.same([port.left.length, later.port.left], [3, []]);
+});
+
 t.test('media both ways', async (t) => {
   const bench = await startBench(t);
   const opened = await bench.linked();

@@ -10,6 +10,7 @@ export const quickTiming: Timing = {
   answer: 5_000,
   gap: 20,
   progress: 20,
+  eventlessProgress: 20,
   retry: 100,
 };
 
