@@ -1,7 +1,9 @@
+import { rm } from 'node:fs/promises';
 import t from 'tap';
 import { runDriver } from '../../testing/kit/driver-harness.ts';
 import { startSimulatedNetwork } from '../../testing/kit/simulated-network.ts';
-import { phoneNumber } from '../harness/story.ts';
+import { startProcess } from '../harness/processes.ts';
+import { phoneNumber, until } from '../harness/story.ts';
 
 const network = await startSimulatedNetwork();
 t.teardown(() => network.stop());
@@ -39,4 +41,14 @@ t.test('what does not show on a phone says where it was waited for, and why', as
   await phone.set({});
   await t.rejects(phone.scan(1), { message: `nothing to scan on ${place}: nothing_to_scan` });
   await t.rejects(phone.loginCode(1), { message: `no login code on ${place}` });
+});
+
+t.test('a gateway ends with its test, however that ends', async (t) => {
+  const owner = startProcess(t, ['test/testing/gateway-owner.ts']);
+  const [, baseUrl = '', dataDir = ''] = await owner.waitFor(/^started (\S+) in (.+)$/m, 60_000);
+  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+  const answers = () => fetch(baseUrl).then(Boolean, () => false);
+  t.ok(await answers(), 'it runs while its test does');
+  await owner.kill('SIGKILL');
+  await until('the end of the gateway', async () => ((await answers()) ? undefined : true));
 });

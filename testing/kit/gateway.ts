@@ -32,7 +32,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, [...gatewayProgram(), 'serve'], {
     cwd: options.folder ?? process.cwd(),
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     env: {
       ...{ PATH, HOME, HOST: '127.0.0.1', PORT: '0', TEST_API_KEY: key, LIVE_API_KEY: liveKey },
       // What no balancer has to see.
@@ -73,7 +73,6 @@ export class GatewayProcess {
   readonly dataDir: string;
   readonly #child: ChildProcess;
   readonly #isOwn: boolean;
-  readonly #end = (): void => void this.#child.kill();
   #output = '';
   #origin = '';
 
@@ -88,7 +87,6 @@ export class GatewayProcess {
         this.#output += text;
       });
     }
-    process.once('exit', this.#end);
   }
 
   /** Of the REST API: `http://127.0.0.1:PORT/v1`. */
@@ -128,7 +126,6 @@ export class GatewayProcess {
 
   /** Ends it in an orderly way; answers its exit code. Idempotent. */
   async stop(): Promise<number | null> {
-    process.removeListener('exit', this.#end);
     if (this.#child.exitCode === null && this.#child.signalCode === null) {
       this.#child.kill();
       await once(this.#child, 'exit');
@@ -143,7 +140,8 @@ function gatewayProgram(): readonly string[] {
   const self = import.meta.url;
   const suffix = self.endsWith('.ts') ? '.ts' : '.js';
   const program = fileURLToPath(new URL(`../../main${suffix}`, self));
-  return suffix === '.ts' ? ['--import', import.meta.resolve('tsx'), program] : [program];
+  const loader = suffix === '.ts' ? ['--import', import.meta.resolve('tsx')] : [];
+  return [...loader, '--import', new URL(`with-parent${suffix}`, self).href, program];
 }
 
 function newKey(mode: 'live' | 'test'): string {
