@@ -1,6 +1,16 @@
 import t from 'tap';
+import type { DriverFactory } from '../../core/contracts/driver.ts';
+import { driverContract } from '../../testing/contract/driver.ts';
+import { simulatedContract } from '../../testing/kit/simulated-contract.ts';
+import { startSimulatedNetwork } from '../../testing/kit/simulated-network.ts';
 import { startProcess } from '../harness/processes.ts';
 import { wrongDrivers } from './wrong-drivers.ts';
+
+/** The clauses of the part `closing` in which contacts write. */
+const exchanges = [
+  'close is silent: no byte, no event, no acknowledgement',
+  'sessions side by side do not know each other',
+];
 
 /** The part of the suite that finds each fault, and the clauses in which the driver fails, nothing else. */
 const found: Readonly<Record<string, readonly [part: string, ...clauses: string[]]>> = {
@@ -23,7 +33,36 @@ const found: Readonly<Record<string, readonly [part: string, ...clauses: string[
     'logging out ends the link on both sides',
     'logging out before resuming, and out of reach',
   ],
+  'dates messages by parts of milliseconds': ['closing', ...exchanges],
+  'gives who writes no name': ['closing', ...exchanges],
+  'leaves out when to connect again': [
+    'resuming',
+    'a broken connection is reported once and left to the gateway',
+    'logging out before resuming, and out of reach',
+  ],
+  'adds events of its own': [
+    'restarting',
+    'a send is repeated after a restart, shown once',
+    'a restriction is lifted after a restart',
+    'a restriction is lifted while away',
+  ],
+  'dates sends by parts of milliseconds': ['resuming', 'resumes from stored credentials'],
 };
+
+t.test('what leaves out a capability is no driver', async (t) => {
+  const network = await startSimulatedNetwork();
+  t.teardown(() => network.stop());
+  const contract = await simulatedContract(t, network, 'chatapp');
+  const makeDriver: DriverFactory = async (context) => {
+    const driver = await contract.makeDriver(context);
+    const capabilities = { ...driver.capabilities };
+    Reflect.deleteProperty(capabilities, 'media');
+    return { ...driver, capabilities };
+  };
+  await t.rejects(driverContract(t, { ...contract, makeDriver }), {
+    message: /is no driver: capabilities must have required property 'media'/,
+  });
+});
 
 t.same(Object.keys(found).sort(), Object.keys(wrongDrivers).sort());
 for (const [fault, [part, ...clauses]] of Object.entries(found)) {

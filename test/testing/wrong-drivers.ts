@@ -29,6 +29,34 @@ export const wrongDrivers: Readonly<Record<string, Wrong>> = {
   'forgets a restriction when it restarts': { spoil: (driver) => through(driver, forgetful) },
   'says of every log-out that it was one': { spoil: (driver) => saying(driver, 'unlinked') },
   'says of every log-out that it was none': { spoil: (driver) => saying(driver, 'still_linked') },
+  'dates messages by parts of milliseconds': {
+    spoil: (driver) =>
+      emitting(driver, (event) =>
+        event.type === 'message' ? { ...event, at: event.at + 0.5 } : event,
+      ),
+  },
+  'gives who writes no name': {
+    spoil: (driver) =>
+      emitting(driver, (event) =>
+        event.type === 'message' ? { ...event, from: { ...event.from, name: undefined } } : event,
+      ),
+  },
+  'leaves out when to connect again': {
+    spoil: (driver) =>
+      emitting(driver, (event) =>
+        'state' in event && event.state === 'lost' ? { ...event, retryAt: undefined } : event,
+      ),
+  },
+  'adds events of its own': { spoil: (driver) => through(driver, adding) },
+  'dates sends by parts of milliseconds': {
+    spoil: (driver) =>
+      changed(driver, (session) => ({
+        async send(message, signal) {
+          const sent = await session.send(message, signal);
+          return { ...sent, at: sent.at + 0.5 };
+        },
+      })),
+  },
 };
 
 /** A driver whose sessions see another port. */
@@ -36,13 +64,31 @@ function through(driver: Driver, port: (real: Port) => Port): Driver {
   return { ...driver, open: (account, real) => driver.open(account, port(real)) };
 }
 
+/** A driver whose events are others, or no events at all. */
+function emitting(driver: Driver, change: (event: DriverEvent) => object): Driver {
+  return through(driver, (real) => changing(real, change));
+}
+
 /** A port whose events are changed on their way, or get lost where there is none any more. */
-function changing(real: Port, change: (event: DriverEvent) => DriverEvent | null): Port {
+function changing(real: Port, change: (event: DriverEvent) => object | null): Port {
   const emit = async (event: DriverEvent): Promise<void> => {
     const changed = change(event);
-    if (changed !== null) await real.emit(changed);
+    if (changed !== null) await emitTo(real, changed);
   };
   return new Proxy(real, { get: (_, name) => (name === 'emit' ? emit : Reflect.get(real, name)) });
+}
+
+/** A port that is given more than the contract knows, by a driver that does not notice. */
+function adding(real: Port): Port {
+  return changing(real, (event) => {
+    emitTo(real, { type: 'mood' }).catch(() => undefined);
+    return event;
+  });
+}
+
+/** Emits what may be no event: types do not bind a driver at run time. */
+async function emitTo(port: Port, event: object): Promise<void> {
+  await port.emit(event as DriverEvent);
 }
 
 function counting(real: Port): Port {

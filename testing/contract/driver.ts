@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
+import { makeCheckedDriver } from '../../config/checked-driver.ts';
 import { Bench } from './driver/bench.ts';
 import { closing } from './driver/closing.ts';
 import { forgetting } from './driver/forgetting.ts';
@@ -31,6 +32,7 @@ export type {
  * driver declares not to be capable of is skipped, with the capability as the reason, nothing else. Each clause leaves the
  * world as it found it. Resolves when all tests have run.
  * @param t tap's test, which gets one subtest for each part of the contract
+ * @throws Error that says why what was made is no driver, or is the factory's own
  */
 export async function driverContract(
   t: Test,
@@ -39,8 +41,10 @@ export async function driverContract(
   const log = new LogLines();
   const folder = mkdtempSync(join(tmpdir(), 'driver-contract-'));
   // Each has a data folder of its own, as on another machine.
-  const make = async () =>
-    makeDriver({ options: {}, dataDir: mkdtempSync(join(folder, 'data-')), log });
+  const make = () => {
+    const context = { options: {}, dataDir: mkdtempSync(join(folder, 'data-')), log };
+    return makeCheckedDriver(makeDriver, context, 'options');
+  };
   const bench = new Bench(await make(), world, log, patienceMs, make);
   const parts = {
     ...{

@@ -14,6 +14,7 @@ import type {
   StateEvent,
 } from '../../core/contracts/driver.ts';
 import { newId } from '../../core/ids.ts';
+import { checkedSession } from '../contract/driver/checked-session.ts';
 import { MemoryCredentials, MemoryPort } from '../contract/driver/port.ts';
 
 /** How long a send may take in the harness, in milliseconds. */
@@ -80,7 +81,7 @@ export class HarnessAccount {
 
   /** Hands in what an `ask` step wants. @throws DriverError when the network could not be asked */
   async answer(field: string, value: string): Promise<AnswerOutcome> {
-    return await this.#session.answer(field, value);
+    return await checkedSession(this.#session, this.#port).answer(field, value);
   }
 
   /** What the user is shown next: a step, or the state that linking ends in. */
@@ -120,7 +121,7 @@ export class HarnessAccount {
    */
   async send(to: string | ContactAddress, text: string, options: SendOptions = {}): Promise<Sent> {
     const { reference, attempt = 1, media = null, timeoutMs = sendTimeoutMs } = options;
-    return await this.#session.send(
+    return await checkedSession(this.#session, this.#port).send(
       {
         reference: reference ?? newId('msg'),
         attempt,

@@ -13,12 +13,12 @@ import {
   type StateEvent,
 } from '../../../core/contracts/driver.ts';
 import type { DriverFaults } from '../../../core/contracts/driver-faults.ts';
+import { isDriverEvent } from '../../../core/driver-values.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { AccountMetrics } from '../metrics.ts';
 import { details } from '../reasons.ts';
 import type { AccountTrigger } from '../status.ts';
-import { isDriverEvent } from './driver-values.ts';
 import type { SessionListeners } from './listeners.ts';
 import type { OpenSession } from './open-session.ts';
 import { ReceiptGroup } from './receipt-group.ts';

@@ -7,11 +7,11 @@ import {
   type Sent,
   type Session,
 } from '../../../core/contracts/driver.ts';
+import { isSent } from '../../../core/driver-values.ts';
 import type { LeaseToken, ProcessLease } from '../../cluster/contract.ts';
 import type { MediaAhead, MediaService } from '../../media/contract.ts';
 import type { LiveSession } from '../contract.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
-import { isSent } from './driver-values.ts';
 import { SessionMedia } from './session-media.ts';
 import { storedAnswer } from './stored-values.ts';
 

@@ -1,6 +1,7 @@
 import type { Release } from '../../../core/contracts/broker.ts';
 import type { AnswerOutcome, Driver, LinkRequest } from '../../../core/contracts/driver.ts';
 import type { Json } from '../../../core/contracts/json.ts';
+import { isAnswerOutcome } from '../../../core/driver-values.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { LeaseToken, ProcessLease } from '../../cluster/contract.ts';
 import { rowChanged } from '../lanes/restrict.ts';
@@ -9,7 +10,6 @@ import type { AccountRow } from '../tables/account-rows.ts';
 import type { FollowedAccount } from '../tables/accounts.ts';
 import { FencedCredentials } from './credentials.ts';
 import { DriverConnection } from './driver-connection.ts';
-import { isAnswerOutcome } from './driver-values.ts';
 import { SessionEnding } from './ending.ts';
 import type { SessionEnvironment } from './environment.ts';
 import { SessionListeners } from './listeners.ts';

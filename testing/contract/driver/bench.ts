@@ -9,6 +9,7 @@ import type {
   Session,
 } from '../../../core/contracts/driver.ts';
 import { withTimeout } from '../../../core/waiting.ts';
+import { checkedSession } from './checked-session.ts';
 import type { LogLines } from './log-lines.ts';
 import { Owner } from './owner.ts';
 import { MemoryCredentials, MemoryPort } from './port.ts';
@@ -52,6 +53,7 @@ export class Bench {
   readonly #restore: () => Promise<void>;
   readonly #owner: Owner;
   readonly #opened: Session[] = [];
+  readonly #ports: MemoryPort[] = [];
 
   /** @param remake makes the driver anew, as another process does; null: a restart keeps it */
   constructor(
@@ -92,7 +94,7 @@ export class Bench {
 
   /**
    * Runs one clause. Whatever becomes of it, its sessions are closed and the world is as before; one that does not end is
-   * given up.
+   * given up. It also fails by what the gateway would have refused, which a driver may not notice.
    * @param skip the declared capability for which it makes no sense
    */
   async clause(t: Test, title: string, skip: Skip, run: (t: Test) => Promise<void>): Promise<void> {
@@ -102,6 +104,8 @@ export class Bench {
         await withTimeout(clausePatience * this.#patienceMs, late, run(t));
       } finally {
         this.closeAll();
+        const nonsense = this.#ports.splice(0).flatMap((port) => port.nonsense);
+        t.same(nonsense, [], 'all that the driver said is of the contract');
         await this.#restore();
       }
     });
@@ -131,8 +135,9 @@ export class Bench {
   async open(account?: DriverAccount, credentials?: MemoryCredentials): Promise<Opened> {
     const owner = account ?? (await this.world.account());
     const port = new MemoryPort(this.log, credentials, this.#patienceMs);
-    const session = this.driver.open(owner, port);
+    const session = checkedSession(this.driver.open(owner, port), port);
     this.#opened.push(session);
+    this.#ports.push(port);
     return { account: owner, port, session };
   }
 

@@ -1,16 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import {
   type CredentialStore,
   DriverError,
   type DriverEvent,
   type DriverLog,
   type LeftOutKind,
+  leftOutKinds,
   type MediaFile,
   type OutboundMedia,
   type OutboundMessage,
   type Port,
   type ProxyAddress,
 } from '../../../core/contracts/driver.ts';
+import { isDriverEvent } from '../../../core/driver-values.ts';
 
 /** How long the verbs below wait for an event, in milliseconds; the suite says less. */
 const usualPatienceMs = 15_000;
@@ -73,6 +76,8 @@ export class MemoryPort implements Port {
   readonly events: DriverEvent[] = [];
   /** What was counted as left out, in order. */
   readonly left: LeftOutKind[] = [];
+  /** What the gateway refuses, in order: events, kinds and answers that the contract does not know. */
+  readonly nonsense: string[] = [];
   /** The credentials as they were at each state `connected`. */
   readonly atConnected: ReadonlyMap<string, string>[] = [];
   /** Awaited before `emit` resolves; may reject. */
@@ -91,7 +96,15 @@ export class MemoryPort implements Port {
     this.credentials = credentials;
   }
 
-  async emit(event: DriverEvent): Promise<void> {
+  emit(event: DriverEvent): Promise<void> {
+    if (isDriverEvent(event)) return this.#take(event);
+    const refused = Promise.reject(this.refusal('emit', event));
+    // A driver that ignores the outcome is judged by what was noted.
+    refused.catch(() => undefined);
+    return refused;
+  }
+
+  async #take(event: DriverEvent): Promise<void> {
     this.events.push(event);
     if (event.type === 'state' && event.state === 'connected') {
       this.atConnected.push(new Map(this.credentials.values));
@@ -105,7 +118,15 @@ export class MemoryPort implements Port {
   }
 
   leftOut(kind: LeftOutKind): void {
-    this.left.push(kind);
+    if (leftOutKinds.includes(kind)) this.left.push(kind);
+    else this.refusal('leftOut', kind);
+  }
+
+  /** Notes a value that the contract does not know; answers the error with which its call rejects. */
+  refusal(call: string, value: unknown): TypeError {
+    this.nonsense.push(`${call}: ${inspect(value, { depth: 5, breakLength: Infinity })}`);
+    // Without the value: the driver may log the error.
+    return new TypeError(`${call}: the driver contract knows no such value`);
   }
 
   async fetchMedia({ url }: OutboundMedia): Promise<MediaFile> {
@@ -177,7 +198,7 @@ export class MemoryPort implements Port {
     const told = this.events.map((event) =>
       event.type === 'state' ? event.state : event.type === 'step' ? event.step.type : event.type,
     );
-    return told.join(', ') || 'none';
+    return [told.join(', ') || 'none', ...this.nonsense].join('; nonsense in ');
   }
 }
 

@@ -9,7 +9,10 @@ import type {
 export interface DriverContract {
   /** Stands in the names of the tests. */
   readonly name: string;
-  /** Called again where the suite plays a restart, after the driver before was closed. */
+  /**
+   * Called again where the suite plays a restart, after the driver before was closed. What it makes is checked as at the
+   * start of the gateway.
+   */
   readonly makeDriver: DriverFactory;
   readonly world: DriverWorld;
   /** How long the suite waits for what must come, in milliseconds; 3 s when absent. */

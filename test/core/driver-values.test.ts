@@ -1,5 +1,5 @@
 import t from 'tap';
-import { isDriverEvent, isSent } from '../../../plugins/accounts/session/driver-values.ts';
+import { isDriverEvent, isSent } from '../../core/driver-values.ts';
 
 t.test('what drivers emit', async (t) => {
   const from = { phone: null, networkId: 'x', name: null };

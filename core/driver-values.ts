@@ -8,8 +8,8 @@ import {
   lostReasons,
   refusedReasons,
   type Sent,
-} from '../../../core/contracts/driver.ts';
-import { Nullable, OneOf } from '../../../core/schemas.ts';
+} from './contracts/driver.ts';
+import { Nullable, OneOf } from './schemas.ts';
 
 /**
  * Schemas of all that drivers hand over, checked before any of it reaches the database: drivers come from outside, and
