@@ -98,7 +98,12 @@ export async function callOnce(
   if (body !== undefined) headers.set('content-type', 'application/json');
   const sent = body === undefined ? {} : { body: jsonOf(body) };
   const late = new AbortController();
-  const renew = renewing(Math.min(Math.ceil(timeoutMs), longestTimeoutMs), late);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const renew = (): void => {
+    clearTimeout(timer);
+    const abort = () => late.abort(new DOMException('The answer took too long', 'TimeoutError'));
+    timer = setTimeout(abort, Math.min(Math.ceil(timeoutMs), longestTimeoutMs));
+  };
   let answer: Response;
   let text: string;
   let isLines: boolean;
@@ -111,20 +116,12 @@ export async function callOnce(
   } catch (error) {
     signal?.throwIfAborted();
     throw new Unreachable(error);
+  } finally {
+    clearTimeout(timer);
   }
   const parsed = parse(isLines ? `[${text.trimEnd().replaceAll('\n', ',')}]` : text);
   if (answer.ok && parsed !== undefined) return parsed;
   throw errorOf(answer, parsed);
-}
-
-/** Makes what begins a time-out anew: the last one that was begun aborts. */
-function renewing(ms: number, late: AbortController): () => void {
-  let last: AbortSignal | null = null;
-  return () => {
-    const timeout = AbortSignal.timeout(ms);
-    last = timeout;
-    timeout.addEventListener('abort', () => last === timeout && late.abort(timeout.reason));
-  };
 }
 
 /** The text of an answer that may take as long as its pieces come. */

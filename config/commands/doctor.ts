@@ -23,8 +23,8 @@ import { contents } from '../tables.ts';
 import type { Output } from './output.ts';
 
 /**
- * `doctor`: looks at everything that a gateway needs, beside one that serves, and changes nothing; a bucket is
- * tried with an object that is deleted again. The exit code is 1 when something is wrong.
+ * `doctor`: examines all that a gateway needs, also while one serves. It leaves everything as it was: the object that it
+ * writes into a bucket is deleted again. The exit code is 1 when something is wrong.
  */
 export async function doctor(env: Readonly<Record<string, string | undefined>>): Promise<Output> {
   const findings = await examine(env);

@@ -1,4 +1,7 @@
-/** Names of credentials that a thread is asked to forget: what it was about to store under them is left out. */
+/**
+ * Names of credentials that a driver's thread is to forget. Until the thread answers that it has forgotten them, the values
+ * that it sends under these names are not stored.
+ */
 export class ForgottenNames {
   readonly #asked: (readonly string[])[] = [];
 
@@ -7,7 +10,7 @@ export class ForgottenNames {
     this.#asked.push(names);
   }
 
-  /** The thread has forgotten the names that were asked for first: what it stores from now on is new. */
+  /** The thread answers the oldest request: values that it sends from now on are stored again. */
   done(): void {
     this.#asked.shift();
   }

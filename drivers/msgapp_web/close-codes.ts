@@ -118,7 +118,7 @@ export function endingOf(code: CloseCode, phase: ConnectionPhase): Ending {
   return losses[code] ?? lost(`The network ended the connection with code ${code}.`);
 }
 
-/** What it means that the network takes no pairing code. Pure. @param code number of the error that it answers */
+/** The ending of a link whose pairing code the network refuses. Pure. @param code the error's number in the network's answer */
 export function codeRefused(code: number): LastEnding {
   if (code >= 500) return lost('The network made no pairing code.');
   const other = 'link by QR code, or';

@@ -38,8 +38,8 @@ export class Throttle {
 }
 
 /**
- * Contacts that the network has named before are not held up: their numbers are not looked up again, and their
- * devices only once the library's cache has lost them.
+ * An error that holds up this contact alone. Contacts that the network has named before need no such question, unless the
+ * library has forgotten their devices.
  */
 function throttled(retryAfterMs: number, cause?: unknown): DriverError {
   const message = 'the network answers no questions about contacts for now';

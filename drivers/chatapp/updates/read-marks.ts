@@ -23,7 +23,7 @@ export class ReadMarks {
   /** Unread messages by contact: network id and the gateway's id where this process sent it. */
   readonly #unread = new Map<number, Map<number, string | null>>();
   readonly #lookedUp = new Set<number>();
-  /** Whose receipts of a look-up are being emitted. */
+  /** Reads whose receipts, found by a look-up, are not durable yet. */
   readonly #underWay = new Set<Read>();
   readonly #failed = new FailedLookUps();
   readonly #progress: Pick<Progress, 'since' | 'networkIdOf'>;
@@ -86,14 +86,17 @@ export class ReadMarks {
         for (const id of ids.keys()) this.#drop(userId, id);
         if (found === null) return;
         this.#failed.settled(userId);
-        // The mark is where the next look-up ends; who was dropped meanwhile is looked up anew.
+        // The next look-up reads back to the mark, which stays while receipts before it may be missing.
         if (this.#mayMark(userId)) this.#buffer.put(markName(userId), String(upTo));
       },
       ...(found === null || found.length === 0 ? {} : { apart: this.#apart(read, found) }),
     };
   }
 
-  /** Receipts of a look-up: until they are durable the position is not stored, and no mark behind them. */
+  /**
+   * What happens to receipts found by a look-up. Until they are durable neither the position nor this contact's mark is
+   * stored: after a crash the look-up is made again.
+   */
   #apart(read: Read, found: readonly number[]): Apart {
     const { userId } = read;
     return {

@@ -10,11 +10,14 @@ export interface Translated {
   readonly leftOut?: LeftOutKind;
   /** Called once the events are durable. */
   readonly kept?: () => void;
-  /** Others do not wait until they are durable. */
+  /** Present when later updates do not wait until the events are durable. */
   readonly apart?: Apart;
 }
 
-/** Events that may take long, as those of a look-up do while a send is not answered: they are emitted beside others. */
+/**
+ * Events that later updates do not wait for. Receipts found by a look-up may name a message whose send is not answered yet,
+ * and are durable only after that.
+ */
 export interface Apart {
   /** Called as soon as they are emitted. */
   begun(): void;

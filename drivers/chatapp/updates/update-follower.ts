@@ -207,7 +207,7 @@ export class UpdateFollower {
     if (outcomes.some(({ status }) => status === 'rejected')) apart.refused();
     else kept?.();
     if (!marks.oweReceipts) this.#note();
-    // Look-ups may be due at another time.
+    // A refused receipt changes when the next look-up is due.
     this.#arrival.ring();
   }
 
