@@ -98,7 +98,7 @@ function befall(phone: Phone, { type, scope, for_ms }: PhoneEvent): PhoneView {
     replace: () => phone.link.end('replaced'),
     restrict: () => phone.restrict(scope, for_ms),
     lift_restriction: () => phone.liftRestriction(),
-    drop: () => phone.link.drop(for_ms ?? 0),
+    drop: () => phone.link.drop(for_ms),
     expire_qr: () => phone.link.pairing?.expire(),
     renew_qr: () => phone.link.pairing?.runOut(),
     refuse_login: () => phone.link.refuseLogin(),

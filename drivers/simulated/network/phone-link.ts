@@ -3,7 +3,7 @@ import { importsOf } from './imports.ts';
 import type { PhoneMailbox } from './mailbox.ts';
 import { PhonePairing } from './pairing.ts';
 import type { Phone } from './phone.ts';
-import { relinked, restrictionAt } from './phone-record.ts';
+import { dropEndAt, relinked, restrictionAt } from './phone-record.ts';
 import type { DriverRequest, LogOutReason, SessionNotice } from './protocol.ts';
 
 /** One connection of a driver, as a phone sees it. */
@@ -20,7 +20,6 @@ export class PhoneLink {
   readonly #qrLifetimesMs: readonly number[];
   #pairing: { readonly under: PhonePairing; readonly line: Line } | null = null;
   #attached: Line | null = null;
-  #cutUntil = 0;
 
   /** @param qrLifetimesMs how long each QR code of an attempt is shown, in milliseconds */
   constructor(phone: Phone, mailbox: PhoneMailbox, qrLifetimesMs: readonly number[]) {
@@ -41,7 +40,7 @@ export class PhoneLink {
 
   /** Whether the phone's connections are being refused. */
   isCut(now: number): boolean {
-    return now < this.#cutUntil;
+    return dropEndAt(this.#phone.record, now) !== null;
   }
 
   /** A driver wants to link the phone; an attempt that is under way elsewhere is given up. */
@@ -136,9 +135,10 @@ export class PhoneLink {
     this.end('session_lost');
   }
 
-  /** Cuts every connection of this phone, and refuses new ones for a while. */
-  drop(forMs: number): void {
-    this.#cutUntil = Date.now() + forMs;
+  /** Cuts every connection of this phone, and refuses new ones for so long; null: no longer. */
+  drop(forMs: number | null): void {
+    const droppedUntil = forMs === null ? null : Date.now() + forMs;
+    this.#phone.record = { ...this.#phone.record, droppedUntil };
     this.#pairing?.line.end();
     this.#attached?.end();
   }

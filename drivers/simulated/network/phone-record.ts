@@ -21,6 +21,8 @@ export interface PhoneRecord {
   /** The tokens of earlier sessions and how they ended, newest last. */
   readonly ended: readonly { readonly token: string; readonly reason: LogOutReason }[];
   readonly restriction: Restriction | null;
+  /** Until when connections are refused, in milliseconds since the epoch; null: they are not. */
+  readonly droppedUntil: number | null;
 }
 
 /** `until` in milliseconds since the epoch, or null. */
@@ -43,6 +45,7 @@ export const newRecord: PhoneRecord = {
   token: null,
   ended: [],
   restriction: null,
+  droppedUntil: null,
 };
 
 /** The record with QA's changes. */
@@ -75,6 +78,11 @@ export function restrictionAt(record: PhoneRecord, now: number): Restriction | n
   return restriction === null || (restriction.until !== null && restriction.until <= now)
     ? null
     : restriction;
+}
+
+/** The end of the drop that is in force; null without one. */
+export function dropEndAt({ droppedUntil }: PhoneRecord, now: number): number | null {
+  return droppedUntil === null || droppedUntil <= now ? null : droppedUntil;
 }
 
 /** A contact of the driver contract. */

@@ -186,6 +186,19 @@ t.test('restrictions and drops end by themselves', async (t) => {
   session.close();
 });
 
+t.test('a drop outlives the network, and the next one sets its end anew', async () => {
+  const { address, port, session } = await linkPhone(way, control, newPhone());
+  await control.event(address, { type: 'drop', scope: 'all', for_ms: 3_600_000 });
+  await port.state('lost');
+  await network.killAndRestart();
+  await session.resume();
+  await port.state('lost');
+  await control.event(address, { type: 'drop', scope: 'all', for_ms: null });
+  await session.resume();
+  await port.state('connected');
+  session.close();
+});
+
 t.test('a session that is opened twice belongs to the later one', async (t) => {
   const { address, port, session } = await linkPhone(way, control, newPhone());
   const later = openPhone(way, address, port.credentials);
