@@ -78,7 +78,7 @@ module.exports = {
     {
       name: 'storage-knows-no-noun',
       comment:
-        'plugins/storage may import no other plugin, not even types: it stands under all of them. What it ' +
+        'plugins/storage may import no other plugin, not even types: it is under all of them. What it ' +
         'needs of a noun is handed in by config/tables.ts, typed by core/contracts.',
       severity: 'error',
       from: { path: '^plugins/storage/' },
@@ -150,7 +150,7 @@ module.exports = {
       },
     },
     {
-      name: 'client-stands-alone',
+      name: 'client-imports-nothing',
       comment:
         'client/ may import nothing outside of client/: no library, no file of the gateway. It runs in ' +
         'browsers, and knows the gateway by the types that are generated from the OpenAPI document.',

@@ -17,7 +17,7 @@ type UnlistedCode = 'not_found' | 'uri_too_long' | 'headers_too_large';
 /** The stable code of a refusal. */
 export type ErrorCode = Extract<Body['error_code'], string> | 'unauthorized' | UnlistedCode;
 
-/** One wrong field of a request: where it stands, such as `body/to/phone`, and what is wrong. */
+/** One wrong field of a request: where it is, such as `body/to/phone`, and what is wrong. */
 export type RefusalDetail = Readonly<components['schemas']['RefusalDetail']>;
 
 /** The gateway has refused a request. `code` says why, `message` is a sentence for people. */

@@ -79,7 +79,7 @@ export const configSchema = Closed({
   port: Port('port to listen on; 0 takes a free one', { default: 3000, 'x-env': 'PORT' }),
   public_url: Nullable(
     Type.String({
-      description: 'stands in every absolute address that is given out',
+      description: 'begins every absolute address that is given out',
       default: null,
       pattern: '^https?://[^\\s?#/@]+(/[^\\s?#]*)?$',
       'x-env': 'PUBLIC_URL',

@@ -116,7 +116,7 @@ const refused: Readonly<Record<string, readonly Case[]>> = {
     ['public/bad-1.ts', 'plugins/messages/service.ts'],
     ['public/bad-2.ts', 'test/harness/gateway.ts'],
   ],
-  'client-stands-alone': [
+  'client-imports-nothing': [
     ['client/bad-1.ts', 'core/errors.ts'],
     ['client/bad-2.ts', 'ulid'],
     ['client/bad-3.ts', 'core/contracts/messages.ts', types],

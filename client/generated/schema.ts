@@ -2161,7 +2161,7 @@ export interface components {
             /** @example msgapp_web */
             channel: string;
             /**
-             * @description where the phone stands with its linked session
+             * @description whether the phone is linked, or how far its linking is
              * @enum {string}
              */
             state: "idle" | "pairing" | "code_sent" | "password_required" | "linked" | "logged_out";
@@ -2498,7 +2498,7 @@ export interface components {
             status_code: number | null;
         };
         RefusalDetail: {
-            /** @description where the field stands: `body/to/phone` */
+            /** @description where the field is: `body/to/phone` */
             path: string;
             /** @description what is wrong with it */
             message: string;

@@ -18,7 +18,7 @@ export async function runCommandLine(args: readonly string[], env: Environment):
   try {
     return await runCommand(parseCommand(args, env), env);
   } catch (error) {
-    return tell(error, env);
+    return printFailure(error, env);
   }
 }
 
@@ -83,7 +83,7 @@ function isSentence(error: unknown): error is GatewayError | ConfigError | Start
   return [GatewayError, ConfigError, StartRefusal].some((kind) => error instanceof kind);
 }
 
-function tell(error: unknown, env: Environment): number {
+function printFailure(error: unknown, env: Environment): number {
   if (error instanceof UsageError) {
     process.stderr.write(`${error.message} "npm run gateway -- help" lists the commands.\n`);
     return 2;

@@ -98,7 +98,7 @@ export class ThreadCalls {
   }
 
   /** Calls without an answer. @throws DataCloneError for what is no plain data */
-  tell(to: string, name: string, args: readonly unknown[]): void {
+  notify(to: string, name: string, args: readonly unknown[]): void {
     this.#port.postMessage({ id: 0, to, name, args, signal: null, now: false });
   }
 

@@ -150,7 +150,7 @@ export class IsolatedSession implements Session {
       this.#forgotten = new ForgottenNames();
       const { calls } = thread;
       calls.serve(this.#name, servedPort(this.#port, calls, this.#sending, this.#forgotten));
-      thread.calls.tell('driver', 'open', [this.#name, this.#account]);
+      thread.calls.notify('driver', 'open', [this.#name, this.#account]);
     }
     return thread;
   }

@@ -7,7 +7,7 @@ export function threadLog(calls: ThreadCalls, to: string): DriverLog {
   const at =
     (level: keyof DriverLog) =>
     (facts: object, message: string): void =>
-      calls.tell(to, 'log', [level, cloneable(facts), message]);
+      calls.notify(to, 'log', [level, cloneable(facts), message]);
   return pacedLog({ debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') });
 }
 

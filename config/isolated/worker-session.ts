@@ -55,7 +55,7 @@ export function serveSession(
         if (session !== null) run((session) => session.forget?.(names));
       } finally {
         // Behind all that was about to be stored before.
-        calls.tell(name, 'forgot', []);
+        calls.notify(name, 'forgot', []);
       }
     },
     close(): void {
@@ -99,7 +99,7 @@ function portTo(
         stream: () => Readable.from(bytes(calls, lent), { objectMode: false }),
       };
     },
-    leftOut: (kind) => calls.tell(name, 'leftOut', [kind]),
+    leftOut: (kind) => calls.notify(name, 'leftOut', [kind]),
     log: threadLog(calls, name),
   };
 }

@@ -21,11 +21,11 @@ const calls = new ThreadCalls(parentPort, (answer) => answerNow(answers, answer)
 const checkBuffers = limitMemory(memoryMb);
 setInterval(() => {
   checkBuffers();
-  calls.tell('gateway', 'beat', []);
+  calls.notify('gateway', 'beat', []);
 }, beatMs);
 
 process.on('unhandledRejection', (error) => {
-  calls.tell('gateway', 'unhandled', [driverAtWork()?.accountId ?? null, sentError(error)]);
+  calls.notify('gateway', 'unhandled', [driverAtWork()?.accountId ?? null, sentError(error)]);
 });
 
 let driver: Driver | null = null;

@@ -138,9 +138,9 @@ export class AccountCheck {
     this.#isReported = true;
     // Stored first: after a crash in between nobody would find out that the account may go on.
     buffer.put(name, `${how}${unreported}`);
-    await this.#told(buffer.write());
+    await this.#succeeded(buffer.write());
     if (this.#stopped !== how) return;
-    const isKept = await this.#told(
+    const isKept = await this.#succeeded(
       port.emit({
         type: 'state',
         state: 'restricted',
@@ -152,7 +152,7 @@ export class AccountCheck {
     );
     if (!isKept || this.#stopped !== how) return;
     buffer.put(name, how);
-    await this.#told(buffer.write());
+    await this.#succeeded(buffer.write());
   }
 
   /**
@@ -162,7 +162,7 @@ export class AccountCheck {
   async newContactsOnly(): Promise<number> {
     const { port, timing } = this.#parts;
     const until = Date.now() + timing.newContacts;
-    await this.#told(
+    await this.#succeeded(
       port.emit({
         type: 'state',
         state: 'restricted',
@@ -179,9 +179,9 @@ export class AccountCheck {
     const { port, buffer } = this.#parts;
     this.#stopped = null;
     buffer.put(name, null);
-    await this.#told(port.emit({ type: 'state', state: 'unrestricted' }));
+    await this.#succeeded(port.emit({ type: 'state', state: 'unrestricted' }));
     if (!this.isStopped) this.#ends.emit('allowed');
-    await this.#told(buffer.write());
+    await this.#succeeded(buffer.write());
   }
 
   async #watched(): Promise<void> {
@@ -209,10 +209,10 @@ export class AccountCheck {
   }
 
   /** Whether it succeeded: a failure is logged. */
-  async #told(telling: Promise<void>): Promise<boolean> {
+  async #succeeded(reporting: Promise<void>): Promise<boolean> {
     const { port, accountId } = this.#parts;
     try {
-      await telling;
+      await reporting;
       return true;
     } catch (error) {
       port.log.warn(

@@ -38,7 +38,7 @@ export class MsgappWebSession implements Session {
   /** Aborted by the next call that begins something: an older one that is still preparing gives up. */
   #turn = new AbortController();
   /** The timer of the next check whether a restriction is over. */
-  #look: NodeJS.Timeout | null = null;
+  #check: NodeJS.Timeout | null = null;
   #closed = false;
 
   constructor(options: MsgappWebOptions, account: DriverAccount, port: Port, frames: FrameWork) {
@@ -102,8 +102,8 @@ export class MsgappWebSession implements Session {
   #cut(): void {
     this.#turn.abort();
     this.#turn = new AbortController();
-    if (this.#look !== null) clearTimeout(this.#look);
-    this.#look = null;
+    if (this.#check !== null) clearTimeout(this.#check);
+    this.#check = null;
     this.#attempt?.cut();
     this.#attempt = null;
   }
@@ -126,7 +126,7 @@ export class MsgappWebSession implements Session {
       const prepared = await prepare(library);
       if (superseded()) return;
       if (prepared === null) {
-        await this.#tell({
+        await this.#report({
           type: 'state',
           state: 'logged_out',
           reason: 'session_lost',
@@ -182,8 +182,8 @@ export class MsgappWebSession implements Session {
     const isForLong = ending.type === 'logged_out' || ending.type === 'restricted';
     if (isForLong && !(await this.#settled(ending.type === 'restricted'))) return;
     const unchanged = quiet && (ending.type === 'lost' || ending.type === 'restricted');
-    if (unchanged || ending.type === 'restricted') this.#lookLater();
-    if (!unchanged) await this.#tell(endingEventOf(ending));
+    if (unchanged || ending.type === 'restricted') this.#checkLater();
+    if (!unchanged) await this.#report(endingEventOf(ending));
   }
 
   /** Stores a block, and what is left of messages. False: something else has begun meanwhile, and says how it goes on. */
@@ -195,11 +195,11 @@ export class MsgappWebSession implements Session {
   }
 
   /** The network does not say when a restriction of the whole account ends: only a login shows it. */
-  #lookLater(): void {
-    this.#look = setTimeout(() => {
+  #checkLater(): void {
+    this.#check = setTimeout(() => {
       void this.#begin((library) => storedLink(library, this.#port.credentials), true);
     }, this.#options.restrictionCheckMs);
-    this.#look.unref();
+    this.#check.unref();
   }
 
   /** @throws Error when the network was not reached */
@@ -236,7 +236,7 @@ export class MsgappWebSession implements Session {
   }
 
   /** Emits nothing once closed. */
-  async #tell(event: DriverEvent): Promise<void> {
+  async #report(event: DriverEvent): Promise<void> {
     if (this.#closed) return;
     await this.#port.emit(event).catch((error: unknown) => this.#warn(error, 'could not report'));
   }

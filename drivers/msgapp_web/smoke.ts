@@ -129,7 +129,7 @@ leaving = true;
 const outcome = await session.logOut();
 session.close();
 if (outcome === 'still_linked') {
-  fail("The network could not be told: take the device off the phone's list of linked devices.");
+  fail("The network was not reached: take the device off the phone's list of linked devices.");
 }
 console.log('unlinked');
 process.exit(0);

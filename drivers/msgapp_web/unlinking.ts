@@ -60,8 +60,8 @@ export class Unlinking {
     endingOf: (unlinked: boolean) => LastEnding,
   ): Promise<LastEnding> {
     this.#refused = endingOf;
-    const told = this.unlink(socket, AbortSignal.timeout(unlinkMs));
-    this.#done = await told.then(
+    const unlinked = this.unlink(socket, AbortSignal.timeout(unlinkMs));
+    this.#done = await unlinked.then(
       () => true,
       () => false,
     );

@@ -84,7 +84,7 @@ export class Inbox {
     this.#consumers.set(key, entry);
     entry.group.add(consumer);
     if (entry.group.size === 1) {
-      await this.#tell('a binding', ({ channel, queue }) =>
+      await this.#declare('a binding', ({ channel, queue }) =>
         channel.queueBind({ ...binding, queue }),
       );
     }
@@ -92,7 +92,7 @@ export class Inbox {
       entry.group.delete(consumer);
       if (entry.group.size === 0 && this.#consumers.get(key) === entry) {
         this.#consumers.delete(key);
-        await this.#tell('taking a binding back', ({ channel, queue }) =>
+        await this.#declare('taking a binding back', ({ channel, queue }) =>
           channel.queueUnbind({ ...binding, queue }),
         );
       }
@@ -101,7 +101,7 @@ export class Inbox {
   }
 
   /** Never rejects: what a broken or hanging connection does not carry out, the next one does. */
-  async #tell(what: string, order: (attached: Attached) => Promise<void>): Promise<void> {
+  async #declare(what: string, order: (attached: Attached) => Promise<void>): Promise<void> {
     const attached = this.#attached;
     if (attached === null) return;
     try {

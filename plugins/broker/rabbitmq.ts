@@ -26,7 +26,7 @@ export interface RabbitmqBrokerOptions {
   /** Certificates in PEM of whoever signs the server's; the system's authorities if absent. */
   readonly ca?: string | undefined;
   readonly log: GatewayLog;
-  /** Stands before every name on RabbitMQ; brokers reach each other that have the same. `gateway.` if absent. */
+  /** Begins every name on RabbitMQ; brokers reach each other that have the same. `gateway.` if absent. */
   readonly prefix?: string;
   readonly limits?: BrokerLimits;
   readonly timing?: RabbitmqTiming;

@@ -4,7 +4,7 @@ import { Loop } from '../../core/loop.ts';
 import type { ClusterProcess } from './contract.ts';
 
 /** Between two reads, milliseconds: who lives has beaten meanwhile. */
-const lookMs = 2_500;
+const betweenReadsMs = 2_500;
 
 /** The rows of processes, dead ones among them. */
 export interface StoredProcesses {
@@ -25,14 +25,14 @@ export interface OtherProcessesParts {
 export class OtherProcesses {
   readonly #parts: OtherProcessesParts;
   readonly #loop: Loop;
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   #read: readonly ClusterProcess[] = [];
 
   constructor(parts: OtherProcessesParts) {
     this.#parts = parts;
     this.#loop = new Loop(
-      () => lookMs,
-      () => this.#look(),
+      () => betweenReadsMs,
+      () => this.#search(),
       (error) => parts.log.warn({ err: error }, 'the other processes could not be read'),
     );
   }
@@ -45,14 +45,14 @@ export class OtherProcesses {
     return this.#loop.stop();
   }
 
-  async #look(): Promise<void> {
+  async #search(): Promise<void> {
     const { processes, log, processId } = this.#parts;
     const found = await processes.all();
     const others = living(this.#read, found).filter(({ id }) => id !== processId);
     this.#read = found;
     for (const { id, name } of others) {
-      if (this.#told.has(id)) continue;
-      this.#told.add(id);
+      if (this.#reported.has(id)) continue;
+      this.#reported.add(id);
       log.error(
         { other: name },
         'another process works on this database, and without a broker neither reaches the other: set AMQP_URL for both, or stop one',
@@ -67,7 +67,7 @@ export async function livingProcesses(
 ): Promise<readonly ClusterProcess[]> {
   const found = await processes.all();
   if (found.length < 2) return found;
-  await sleep(lookMs);
+  await sleep(betweenReadsMs);
   return living(found, await processes.all());
 }
 

@@ -48,7 +48,7 @@ export class RequestDeadline {
   }
 
   /** Sets the listener of the end, in place of the last one; null: none. */
-  tell(onEnd: ((reason: EgressError) => void) | null): void {
+  listen(onEnd: ((reason: EgressError) => void) | null): void {
     this.#onEnd = onEnd;
   }
 

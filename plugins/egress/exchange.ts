@@ -41,7 +41,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const late = `There was no connection within ${connectTimeoutMs / 1000} s.`;
     const onTimeout = (): void => this.#fail(new EgressError('timeout', late));
     this.#connectTimer = setTimeout(onTimeout, connectTimeoutMs);
-    deadline.tell((reason) => this.#fail(reason));
+    deadline.listen((reason) => this.#fail(reason));
   }
 
   /** Sends the request. The taker hears of it later, never within this call unless it fails at once. */
@@ -118,7 +118,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) return false;
     this.#isOver = true;
     clearTimeout(this.#connectTimer);
-    this.#request.deadline.tell(null);
+    this.#request.deadline.listen(null);
     return true;
   }
 }

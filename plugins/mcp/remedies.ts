@@ -39,7 +39,7 @@ export const remedies: { readonly [Code in ErrorCode]?: string } = {
     'only known contacts can be messaged until `retry_after_s` has passed; tell the user.',
   wait_concurrency:
     'other waits are still open: use the one that you have, or try again after `retry_after_s` seconds.',
-  message_not_found: 'check the `id`; it stands in the answer of `send_message` and in messages.',
+  message_not_found: 'check the `id`; it is in the answer of `send_message` and in messages.',
   // accounts and connections
   plan_without_channels: 'the plan must be changed by the operator; tell the user.',
   account_cap:

@@ -7,7 +7,7 @@ export interface ArgumentSchemas {
   readonly params: Readonly<Record<string, JsonSchema>>;
   /** Query parameters by name. */
   readonly query: Readonly<Record<string, JsonSchema>>;
-  /** Headers by the argument that stands for them: `idempotency_key` for `Idempotency-Key`. */
+  /** Headers by the argument that names them: `idempotency_key` for `Idempotency-Key`. */
   readonly headers: Readonly<Record<string, JsonSchema>>;
   /** The argument `body`; null when the operation defines none. */
   readonly body: JsonSchema | null;

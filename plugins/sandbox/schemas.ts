@@ -49,7 +49,7 @@ export const PhoneSchema = Closed(
     phone_number: PhoneNumber,
     channel: Type.String({ examples: ['msgapp_web'] }),
     state: OneOf(['idle', 'pairing', 'code_sent', 'password_required', 'linked', 'logged_out'], {
-      description: 'where the phone stands with its linked session',
+      description: 'whether the phone is linked, or how far its linking is',
     }),
     login_code: Nullable(Type.String({ description: 'the login code that was sent to the phone' })),
     pairing_code: Nullable(Type.String({ description: 'the code to be typed on the phone' })),

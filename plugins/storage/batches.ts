@@ -224,6 +224,6 @@ function failure({ breaker }: UnitParts, error: unknown): Settled<never> {
   if (error instanceof Hopeless) {
     return { done: false, error: breaker.unavailable(error.cause), hopeless: true };
   }
-  const told = faultOf(error) === 'other' ? error : breaker.unavailable(error);
-  return { done: false, error: told, hopeless: false };
+  const refusal = faultOf(error) === 'other' ? error : breaker.unavailable(error);
+  return { done: false, error: refusal, hopeless: false };
 }

@@ -8,7 +8,7 @@ import type { KeyOwner } from './tables/api-keys.ts';
 /**
  * Finds callers by their keys' hashes and remembers them, wrong keys too, for as long as `remembering`
  * allows. A database that is away is `unavailable`, never a wrong key.
- * @param used told of each key that was found, again whenever what is remembered has run out
+ * @param used called with each key that was found, again whenever what is remembered has run out
  */
 export function keyAuthenticator(
   read: Tables,

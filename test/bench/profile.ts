@@ -15,7 +15,7 @@ interface Profile {
 }
 
 /** How many lines are printed. */
-const told = 25;
+const printed = 25;
 
 /** Makes a folder, empty. */
 export function emptied(folder: string): string {
@@ -42,7 +42,7 @@ export function topOf(folder: string): string {
     title,
     ...[...times]
       .sort(([, one], [, other]) => other - one)
-      .slice(0, told)
+      .slice(0, printed)
       .map(([name, ms]) => `  ${((ms / busy) * 100).toFixed(1).padStart(5)} %  ${name}`),
   ];
   return [

@@ -76,7 +76,7 @@ export class HarnessAccount {
     const [method] = this.#driver.capabilities.linkMethods;
     const nothing = { importContacts: false, importHistory: false };
     await this.#session.link({ method, ...nothing, ...request });
-    return await this.told();
+    return await this.shown();
   }
 
   /** Hands in what an `ask` step wants. @throws DriverError when the network could not be asked */
@@ -85,7 +85,7 @@ export class HarnessAccount {
   }
 
   /** What the user is shown next: a step, or the state that linking ends in. */
-  async told(withinMs?: number): Promise<LinkWord> {
+  async shown(withinMs?: number): Promise<LinkWord> {
     const is = (event: DriverEvent): event is StepEvent | StateEvent =>
       event.type === 'step' || event.type === 'state';
     const event = await this.#port.next('step or state', is, withinMs);
@@ -136,7 +136,7 @@ export class HarnessAccount {
   /** One attempt to connect from the stored credentials, as after a loss; answers the state that it comes to. */
   async resume(): Promise<LinkWord> {
     await this.#session.resume();
-    return await this.told();
+    return await this.shown();
   }
 
   /** A new session on the same credentials, as after a restart of the gateway; answers the state it comes to. */

@@ -32,7 +32,7 @@ export class QrLogin implements Login {
   }
 
   async begin(): Promise<void> {
-    this.#turn = this.#look();
+    this.#turn = this.#poll();
     await this.#turn;
   }
 
@@ -43,21 +43,21 @@ export class QrLogin implements Login {
   }
 
   pushed(push: tl.TypeUpdates): void {
-    if (push._ === 'updateShort' && push.update._ === 'updateLoginToken') this.#lookAgain();
+    if (push._ === 'updateShort' && push.update._ === 'updateLoginToken') this.#pollAgain();
   }
 
   /** Polls after a scan or an expired code, one poll at a time. */
-  #lookAgain(): void {
+  #pollAgain(): void {
     clearTimeout(this.#timer);
     this.#turn = this.#turn
-      .then(() => this.#look())
+      .then(() => this.#poll())
       .catch((error: unknown) => {
         this.#over = true;
         this.#failed(error);
       });
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     if (this.#over || this.#parts.client.signal.aborted) return;
     const { client, options, step } = this.#parts;
     try {
@@ -93,7 +93,7 @@ export class QrLogin implements Login {
     const now = Date.now();
     // The end is by the network's clock: out of these bounds one of the two clocks is off.
     const again = Math.min(Math.max(expires * 1000 - now, leastMs), mostMs);
-    this.#timer = setTimeout(() => this.#lookAgain(), again);
+    this.#timer = setTimeout(() => this.#pollAgain(), again);
     const shown = this.#shown?.text === text ? this.#shown : null;
     if (shown !== null && now < shown.until) return;
     if (shown === null) this.#tokens += 1;

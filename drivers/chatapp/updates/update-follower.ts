@@ -122,7 +122,11 @@ export class UpdateFollower {
     const isNew = progress.position === null;
     try {
       for await (const part of differenceSince(client, progress.position)) {
-        if (part.skipped) port.log.warn({ accountId }, 'missed too much: some of it is not told');
+        if (part.skipped)
+          port.log.warn(
+            { accountId },
+            'the network sends too little of what was missed: the rest is left out',
+          );
         await this.#keep(part.users, part.position, async (translator) => {
           const found: Translated[] = [];
           translator.learnSent(part.updates, part.position.date);
@@ -160,7 +164,10 @@ export class UpdateFollower {
   /** The sequence has changed: what came of it since cannot be asked for. */
   #setBack(): void {
     const { progress, port, accountId } = this.#parts;
-    port.log.warn({ accountId }, 'the network counts anew: some of it may not be told');
+    port.log.warn(
+      { accountId },
+      'the network numbers its updates anew: some of them may be missing',
+    );
     progress.forgetPosition();
     this.#pending = [];
   }

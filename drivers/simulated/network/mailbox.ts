@@ -9,7 +9,7 @@ const longestTimerMs = 2 ** 30;
 
 /** Listener to the offers of a mailbox. */
 export interface OfferListener {
-  tell(notice: SessionNotice): void;
+  notify(notice: SessionNotice): void;
 }
 
 /** The events of a phone for its driver: each is offered until it is acknowledged, across restarts. */
@@ -74,7 +74,7 @@ export class PhoneMailbox {
     clearTimeout(this.#timer);
     if (this.#receiver === null) return;
     for (const { id, event } of this.#offers.take(Date.now())) {
-      this.#receiver.tell({ type: 'offer', offer: id, event });
+      this.#receiver.notify({ type: 'offer', offer: id, event });
     }
     const dueAt = this.#offers.nextDueAt();
     if (dueAt === null) return;

@@ -16,7 +16,7 @@ import { parseArgs } from 'node:util';
 import { type NetworkAddress, parseNetworkUrl } from './address.ts';
 import { StoreTaken } from './network-file.ts';
 import { usualQuota } from './quota.ts';
-import { networkFolder, removeRunning, secretOf, stands, writeRunning } from './running.ts';
+import { isCurrent, networkFolder, removeRunning, secretOf, writeRunning } from './running.ts';
 import { NetworkServer } from './server.ts';
 import { NetworkStore } from './store.ts';
 
@@ -77,7 +77,7 @@ if (options.child) {
   setInterval(() => {
     const unwanted =
       server.idleMs() > (server.used ? patienceMs : Math.min(patienceMs, firstComerMs));
-    if (unwanted || !stands(folder, running)) stop();
+    if (unwanted || !isCurrent(folder, running)) stop();
   }, lookMs);
 } else {
   console.log(`simulated network listening on port ${port}, state in ${folder}`);

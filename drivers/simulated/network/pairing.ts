@@ -9,7 +9,7 @@ export interface PairedPhone {
   readonly profile: ChannelProfile;
   /** The two-factor password as it is now. */
   password(): string | null;
-  tell(notice: SessionNotice): void;
+  notify(notice: SessionNotice): void;
   /** The owner agreed: the phone is to be linked. */
   linked(): void;
   /** The last code ran out. */
@@ -44,7 +44,7 @@ export class PhonePairing {
   #sendCode(): void {
     this.state = 'code_sent';
     this.loginCode = String(randomInt(0, 100_000)).padStart(5, '0');
-    this.#phone.tell({ type: 'step', step: { type: 'ask', field: 'code' } });
+    this.#phone.notify({ type: 'step', step: { type: 'ask', field: 'code' } });
   }
 
   /** The owner scans or types what is shown. False when nothing is. */
@@ -99,7 +99,7 @@ export class PhonePairing {
       token: profile.qrHasToken ? secret : null,
       expiresAt: this.#after(lifetimeMs, () => this.#showQr()),
     } as const;
-    this.#phone.tell({ type: 'step', step });
+    this.#phone.notify({ type: 'step', step });
   }
 
   #showPairingCode(): void {
@@ -107,7 +107,7 @@ export class PhonePairing {
     this.pairingCode = Array.from({ length: 8 }, letter).join('');
     const expiresAt = this.#after(this.#phone.profile.pairingCodeMs, () => this.#expire());
     const step = { type: 'show_code', code: this.pairingCode, expiresAt } as const;
-    this.#phone.tell({ type: 'step', step });
+    this.#phone.notify({ type: 'step', step });
   }
 
   #agreed(): void {
@@ -117,7 +117,7 @@ export class PhonePairing {
       return;
     }
     this.state = 'password_required';
-    this.#phone.tell({ type: 'step', step: { type: 'ask', field: 'password' } });
+    this.#phone.notify({ type: 'step', step: { type: 'ask', field: 'password' } });
   }
 
   #done(): void {
@@ -127,7 +127,7 @@ export class PhonePairing {
 
   #expire(): void {
     this.end();
-    this.#phone.tell({ type: 'step', step: { type: 'expired' } });
+    this.#phone.notify({ type: 'step', step: { type: 'expired' } });
     this.#phone.expired();
   }
 

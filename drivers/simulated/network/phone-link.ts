@@ -8,7 +8,7 @@ import type { DriverRequest, LogOutReason, SessionNotice } from './protocol.ts';
 
 /** One connection of a driver, as a phone sees it. */
 export interface Line {
-  tell(notice: SessionNotice): void;
+  notify(notice: SessionNotice): void;
   /** Ends the connection after everything that was sent on it. */
   end(): void;
 }
@@ -47,7 +47,7 @@ export class PhoneLink {
   begin(line: Line, request: Extract<DriverRequest, { type: 'link' }>): void {
     const { address, profile } = this.#phone;
     if (!profile.capabilities.linkMethods.includes(request.method)) {
-      line.tell({
+      line.notify({
         type: 'refused',
         message: `Nobody can link by ${request.method} here: choose another way.`,
       });
@@ -59,7 +59,7 @@ export class PhoneLink {
         phone: address.phone,
         profile,
         password: () => this.#phone.record.password,
-        tell: (notice) => line.tell(notice),
+        notify: (notice) => line.notify(notice),
         linked: () => this.#linked(line, request),
         expired: () => {
           this.#pairing = null;
@@ -81,12 +81,12 @@ export class PhoneLink {
     const { record } = this.#phone;
     if (token !== record.token) {
       const ended = record.ended.find((session) => session.token === token);
-      line.tell({ type: 'logged_out', reason: ended?.reason ?? 'session_lost' });
+      line.notify({ type: 'logged_out', reason: ended?.reason ?? 'session_lost' });
       line.end();
       return;
     }
     this.#attach(line);
-    line.tell({ type: 'resumed' });
+    line.notify({ type: 'resumed' });
   }
 
   /** The driver is ready to be offered events. */
@@ -124,7 +124,7 @@ export class PhoneLink {
     const line = this.#attached;
     this.#detach();
     this.#phone.record = relinked(record, reason, null);
-    line?.tell({ type: 'logged_out', reason });
+    line?.notify({ type: 'logged_out', reason });
     line?.end();
   }
 
@@ -145,7 +145,7 @@ export class PhoneLink {
 
   /** Ends the attempt to link that is under way. */
   refuseLogin(): void {
-    this.#pairing?.line.tell({
+    this.#pairing?.line.notify({
       type: 'refused',
       message: 'The network refused this login: connect again.',
     });
@@ -161,7 +161,7 @@ export class PhoneLink {
       ({ type }) => type === 'contacts' || type === 'history' || type === 'state',
     );
     this.#attach(line);
-    line.tell({ type: 'linked', token });
+    line.notify({ type: 'linked', token });
     if (restrictionAt(phone.record, Date.now()) !== null) phone.offerRestriction();
     for (const event of importsOf(phone.address, phone.profile, phone.record, request)) {
       phone.offer(event);
@@ -173,7 +173,7 @@ export class PhoneLink {
     if (older !== null && older !== line) {
       this.#detach();
       // Linked anew, or the same session opened a second time: the later one stays.
-      older.tell({ type: 'logged_out', reason: 'replaced' });
+      older.notify({ type: 'logged_out', reason: 'replaced' });
       older.end();
     }
     this.#attached = line;

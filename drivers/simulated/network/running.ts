@@ -60,11 +60,11 @@ export function readRunning(folder: string): Running | null {
 }
 
 /** Whether the announcement of this network is still current. */
-export function stands(folder: string, { instance }: Running): boolean {
+export function isCurrent(folder: string, { instance }: Running): boolean {
   return readRunning(folder)?.instance === instance;
 }
 
 /** Takes the announcement of this network back. */
 export function removeRunning(folder: string, running: Running): void {
-  if (stands(folder, running)) rmSync(join(folder, 'running.json'), { force: true });
+  if (isCurrent(folder, running)) rmSync(join(folder, 'running.json'), { force: true });
 }

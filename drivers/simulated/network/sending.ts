@@ -38,14 +38,16 @@ export function receiveSend(
   const earlier = store.accepted(phone.id, reference);
   const refusal = earlier === null ? refusalOf(phone, recipient, now, store) : null;
   if (refusal !== null) {
-    after(latencyMs, () => line.tell({ type: 'not_sent', id, ...refusal }));
+    after(latencyMs, () => line.notify({ type: 'not_sent', id, ...refusal }));
     return;
   }
   if (earlier !== null) store.raiseAttempts(earlier.id);
   const message = { ...sent, to: { phone: recipient, networkId: sent.to.networkId } };
   const accepted = earlier ?? store.accept(phone.id, newNetworkId(), message, now);
   if (send === 'hang') return;
-  after(latencyMs, () => line.tell({ type: 'sent', id, network_id: accepted.networkId, at: now }));
+  after(latencyMs, () =>
+    line.notify({ type: 'sent', id, network_id: accepted.networkId, at: now }),
+  );
   offerReceipts(store, phone, accepted, reference, now);
 }
 

@@ -22,7 +22,7 @@ export class SessionLine implements Line {
     network.lines.add(this);
   }
 
-  tell(notice: SessionNotice): void {
+  notify(notice: SessionNotice): void {
     if (!this.#ended) this.#tick.write(this.#socket, notice);
   }
 
@@ -62,7 +62,7 @@ export class SessionLine implements Line {
         break;
       case 'answer': {
         const result = link.answer(this, request.field, request.value);
-        this.tell({ type: 'answered', id: request.id, result });
+        this.notify({ type: 'answered', id: request.id, result });
         break;
       }
       case 'send':
@@ -72,7 +72,7 @@ export class SessionLine implements Line {
         break;
       case 'log_out':
         link.logOut(this, request.token);
-        this.tell({ type: 'left', id: request.id });
+        this.notify({ type: 'left', id: request.id });
         break;
       case 'ack':
         link.acknowledge(this, request.offers);
@@ -85,7 +85,7 @@ export class SessionLine implements Line {
 
   /** A phone that this network has never seen, for instance because its folder was emptied. */
   #unknown(request: DriverRequest): void {
-    if (request.type === 'log_out') this.tell({ type: 'left', id: request.id });
-    if (request.type === 'resume') this.tell({ type: 'logged_out', reason: 'session_lost' });
+    if (request.type === 'log_out') this.notify({ type: 'left', id: request.id });
+    if (request.type === 'resume') this.notify({ type: 'logged_out', reason: 'session_lost' });
   }
 }

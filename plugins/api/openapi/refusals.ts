@@ -25,7 +25,7 @@ export const refusalSchemas: Readonly<Record<string, JsonSchema>> = {
   RefusalDetail: {
     type: 'object',
     properties: {
-      path: { type: 'string', description: 'where the field stands: `body/to/phone`' },
+      path: { type: 'string', description: 'where the field is: `body/to/phone`' },
       message: { type: 'string', description: 'what is wrong with it' },
     },
     required: ['path', 'message'],

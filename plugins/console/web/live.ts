@@ -13,8 +13,8 @@ export type Liveness = 'live' | 'away' | 'crowded' | 'refused';
 /** How long after an answer that was none the next request is made. */
 const againMs = 3_000;
 
-/** What one tab tells the others of this browser. */
-type Told =
+/** What one tab shares with the others of this browser. */
+type Notice =
   | { readonly event: GatewayEvent }
   | { readonly cursor: string }
   | { readonly missed: true }
@@ -45,7 +45,7 @@ export class Live {
     }
     const name = `gateway-events-${me.key.id}`;
     this.#channel = new BroadcastChannel(name);
-    this.#channel.onmessage = ({ data }: MessageEvent<Told>) => this.#hear(data);
+    this.#channel.onmessage = ({ data }: MessageEvent<Notice>) => this.#hear(data);
     const follow = () => this.#follow(key, signal);
     navigator.locks.request(name, { signal }, follow).catch(() => {});
   }
@@ -69,9 +69,9 @@ export class Live {
 
   async #follow(key: string, signal: AbortSignal): Promise<void> {
     const client = clientOf(key, 0, (answer) => {
-      if (answer === null || answer.status >= 500) this.#tell({ liveness: 'away' });
-      else if (answer.status === 429) this.#tell({ liveness: 'crowded' });
-      else if (isGateways(answer)) this.#tell({ liveness: 'live' });
+      if (answer === null || answer.status >= 500) this.#share({ liveness: 'away' });
+      else if (answer.status === 429) this.#share({ liveness: 'crowded' });
+      else if (isGateways(answer)) this.#share({ liveness: 'live' });
     });
     while (!signal.aborted) {
       try {
@@ -79,14 +79,14 @@ export class Live {
       } catch (error) {
         if (signal.aborted) return;
         const refusal = error instanceof Refusal ? error : null;
-        if (refusal?.status === 401) return this.#tell({ liveness: 'refused' });
+        if (refusal?.status === 401) return this.#share({ liveness: 'refused' });
         if (refusal?.code === 'invalid_cursor') {
           // A cursor of before the gateway's secret changed: from now on.
           this.#cursor = null;
           continue;
         }
         // A fault of the gateway, or an answer of something in front of it; or others hold all polls.
-        if (refusal?.status !== 429) this.#tell({ liveness: 'away' });
+        if (refusal?.status !== 429) this.#share({ liveness: 'away' });
         await pause(Math.max(againMs, (refusal?.retryAfterS ?? 0) * 1_000), signal);
       }
     }
@@ -102,25 +102,25 @@ export class Live {
     };
     const { events, cursor, missed } = await client.call('list_events', { query }, { signal });
     // Changes between the pages' own reads and the first cursor come with no event: pages read again.
-    if (missed || before === null) this.#tell({ missed: true });
+    if (missed || before === null) this.#share({ missed: true });
     // The document types a payload loosely, see the client.
-    for (const event of events as unknown as GatewayEvent[]) this.#tell({ event });
-    this.#tell({ cursor });
+    for (const event of events as unknown as GatewayEvent[]) this.#share({ event });
+    this.#share({ cursor });
   }
 
-  #tell(told: Told): void {
-    this.#hear(told);
-    if (!this.#stop.signal.aborted) this.#channel?.postMessage(told);
+  #share(notice: Notice): void {
+    this.#hear(notice);
+    if (!this.#stop.signal.aborted) this.#channel?.postMessage(notice);
   }
 
-  #hear(told: Told): void {
-    if ('cursor' in told) this.#cursor = told.cursor;
-    if ('event' in told) for (const listener of this.#listeners) listener(told.event);
-    if ('missed' in told) for (const listener of this.#listeners) listener(null);
-    if (!('liveness' in told) || told.liveness === this.liveness) return;
-    this.liveness = told.liveness;
-    for (const watcher of this.#watchers) watcher(told.liveness);
-    if (told.liveness === 'live') for (const listener of this.#listeners) listener(null);
+  #hear(notice: Notice): void {
+    if ('cursor' in notice) this.#cursor = notice.cursor;
+    if ('event' in notice) for (const listener of this.#listeners) listener(notice.event);
+    if ('missed' in notice) for (const listener of this.#listeners) listener(null);
+    if (!('liveness' in notice) || notice.liveness === this.liveness) return;
+    this.liveness = notice.liveness;
+    for (const watcher of this.#watchers) watcher(notice.liveness);
+    if (notice.liveness === 'live') for (const listener of this.#listeners) listener(null);
   }
 }
 

@@ -34,8 +34,8 @@ export class EventNotifier {
   notify(tenantId: string): void {
     this.#readers.wake(tenantId);
     this.#gathered.add(tenantId);
-    // Gathered: every sent message raises events, and one message tells of all.
-    this.#timer ??= setTimeout(() => this.#tell(), gapMs).unref();
+    // Gathered: every sent message raises events, and one message names all.
+    this.#timer ??= setTimeout(() => this.#toOthers(), gapMs).unref();
   }
 
   /** Wakes the polls of this process for what others raised, until released. */
@@ -49,7 +49,7 @@ export class EventNotifier {
     clearTimeout(this.#timer);
   }
 
-  #tell(): void {
+  #toOthers(): void {
     this.#timer = undefined;
     const tenantIds = [...this.#gathered];
     this.#gathered.clear();

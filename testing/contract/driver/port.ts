@@ -153,7 +153,7 @@ export class MemoryPort implements Port {
         if (event !== undefined && is(event)) return event;
       }
       const waitMs = deadline - performance.now();
-      if (waitMs <= 0) throw new Error(`no ${what} came; events: ${this.#told()}`);
+      if (waitMs <= 0) throw new Error(`no ${what} came; events: ${this.#seenSoFar()}`);
       await this.#change(waitMs);
     }
   }
@@ -194,11 +194,11 @@ export class MemoryPort implements Port {
     });
   }
 
-  #told(): string {
-    const told = this.events.map((event) =>
+  #seenSoFar(): string {
+    const names = this.events.map((event) =>
       event.type === 'state' ? event.state : event.type === 'step' ? event.step.type : event.type,
     );
-    return [told.join(', ') || 'none', ...this.nonsense].join('; nonsense in ');
+    return [names.join(', ') || 'none', ...this.nonsense].join('; nonsense in ');
   }
 }
 

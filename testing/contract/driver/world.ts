@@ -7,7 +7,7 @@ import type {
 
 /** What the contract suite is given. */
 export interface DriverContract {
-  /** Stands in the names of the tests. */
+  /** Part of the names of the tests. */
   readonly name: string;
   /**
    * Called again where the suite plays a restart, after the driver before was closed. What it makes is checked as at the
