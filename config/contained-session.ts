@@ -6,8 +6,8 @@ import {
 } from '../core/contracts/driver.ts';
 import { type DriverFaults, DriverHung } from '../core/contracts/driver-faults.ts';
 import { asDriver, asGateway, type DriverPlace } from '../core/driver-context.ts';
+import { refuseNoSession } from '../core/driver-values.ts';
 import { driverPort, type PortParts } from './driver-port.ts';
-import { refuseNoSession } from './driver-shape.ts';
 import type { Holds } from './holds.ts';
 import type { Suspect } from './stall-watch.ts';
 import { within } from './within.ts';

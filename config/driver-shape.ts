@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { Driver, Session } from '../core/contracts/driver.ts';
+import type { Driver } from '../core/contracts/driver.ts';
 
 const flag = { type: 'boolean' };
 
@@ -40,20 +40,6 @@ export function refuseNoDriver(made: unknown): Driver {
   if (wrong !== null) throw new Error(`what the factory made is no driver: ${wrong}`);
   // Every member that the contract requires is checked.
   return made as Driver;
-}
-
-const sessionMembers = ['link', 'answer', 'resume', 'send', 'logOut', 'close'] as const;
-
-/**
- * Checks that a driver has opened a session. Pure.
- * @throws TypeError that names the method it lacks
- */
-export function refuseNoSession(opened: unknown): Session {
-  const session: { [Name in keyof Session]?: unknown } = Object(opened);
-  const missing = sessionMembers.find((name) => typeof session[name] !== 'function');
-  // Every member that the contract requires is checked.
-  if (missing === undefined) return opened as Session;
-  throw new TypeError(`the driver opened what is no session: ${missing} is no function`);
 }
 
 function faultOf(made: unknown): string | null {

@@ -8,6 +8,7 @@ import {
   lostReasons,
   refusedReasons,
   type Sent,
+  type Session,
 } from './contracts/driver.ts';
 import { Nullable, OneOf } from './schemas.ts';
 
@@ -123,4 +124,18 @@ export function isSent(answer: unknown): answer is Sent {
 export function isAnswerOutcome(outcome: unknown): outcome is AnswerOutcome {
   outcomes ??= ajv.compile<AnswerOutcome>(Outcome);
   return outcomes(outcome);
+}
+
+const sessionMembers = ['link', 'answer', 'resume', 'send', 'logOut', 'close'] as const;
+
+/**
+ * Checks that a driver has opened a session. Pure.
+ * @throws TypeError that names the method it lacks
+ */
+export function refuseNoSession(opened: unknown): Session {
+  const session: { [Name in keyof Session]?: unknown } = Object(opened);
+  const missing = sessionMembers.find((name) => typeof session[name] !== 'function');
+  // Every member that the contract requires is checked.
+  if (missing === undefined) return opened as Session;
+  throw new TypeError(`the driver opened what is no session: ${missing} is no function`);
 }

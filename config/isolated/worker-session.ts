@@ -8,7 +8,7 @@ import type {
   Session,
 } from '../../core/contracts/driver.ts';
 import { asDriver, type DriverPlace } from '../../core/driver-context.ts';
-import { refuseNoSession } from '../driver-shape.ts';
+import { refuseNoSession } from '../../core/driver-values.ts';
 import type { ThreadCalls } from './calls.ts';
 import { withMedia } from './media.ts';
 import type { ThreadFile } from './served-port.ts';

@@ -46,7 +46,19 @@ const found: Readonly<Record<string, readonly [part: string, ...clauses: string[
     'a restriction is lifted after a restart',
     'a restriction is lifted while away',
   ],
+  'opens sessions that cannot be logged out': [
+    'closing',
+    'close is silent: no byte, no event, no acknowledgement',
+    'close in the middle of linking and of resuming',
+    'sessions side by side do not know each other',
+  ],
   'dates sends by parts of milliseconds': ['resuming', 'resumes from stored credentials'],
+};
+
+/** The gateway's own text, where a clause fails by it. */
+const said: Readonly<Record<string, string>> = {
+  'opens sessions that cannot be logged out':
+    'the driver opened what is no session: logOut is no function',
 };
 
 t.test('what leaves out a capability is no driver', async (t) => {
@@ -76,5 +88,6 @@ for (const [fault, [part, ...clauses]] of Object.entries(found)) {
       [...failed].map(([, clause]) => clause),
       clauses,
     );
+    t.ok(suite.output.includes(said[fault] ?? ''), 'says what the gateway says');
   });
 }

@@ -48,6 +48,12 @@ export const wrongDrivers: Readonly<Record<string, Wrong>> = {
       ),
   },
   'adds events of its own': { spoil: (driver) => through(driver, adding) },
+  'opens sessions that cannot be logged out': {
+    spoil: (driver) => ({
+      ...changed(driver, () => ({ logOut: undefined })),
+      capabilities: { ...driver.capabilities, remoteLink: false },
+    }),
+  },
   'dates sends by parts of milliseconds': {
     spoil: (driver) =>
       changed(driver, (session) => ({
@@ -129,8 +135,11 @@ function saying(driver: Driver, outcome: Awaited<ReturnType<Session['logOut']>>)
   }));
 }
 
+/** Methods in place of a session's own; undefined: it lacks that one. */
+type Changes = { readonly [Name in keyof Session]?: Session[Name] | undefined };
+
 /** A driver whose sessions have some other methods. */
-function changed(driver: Driver, change: (session: Session) => Partial<Session>): Driver {
+function changed(driver: Driver, change: (session: Session) => Changes): Driver {
   return {
     ...driver,
     open(account, port) {

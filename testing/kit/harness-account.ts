@@ -13,6 +13,7 @@ import type {
   Session,
   StateEvent,
 } from '../../core/contracts/driver.ts';
+import { refuseNoSession } from '../../core/driver-values.ts';
 import { newId } from '../../core/ids.ts';
 import { checkedSession } from '../contract/driver/checked-session.ts';
 import { MemoryCredentials, MemoryPort } from '../contract/driver/port.ts';
@@ -53,7 +54,7 @@ export class HarnessAccount {
     this.account = account;
     this.#log = log;
     this.#port = new MemoryPort(log, new MemoryCredentials(values));
-    this.#session = driver.open(account, this.#port);
+    this.#session = refuseNoSession(driver.open(account, this.#port));
   }
 
   /** The gateway as the present session sees it. */
@@ -143,7 +144,7 @@ export class HarnessAccount {
   async restart(): Promise<LinkWord> {
     this.close();
     this.#port = new MemoryPort(this.#log, new MemoryCredentials(this.#port.credentials.values));
-    this.#session = this.#driver.open(this.account, this.#port);
+    this.#session = refuseNoSession(this.#driver.open(this.account, this.#port));
     return await this.resume();
   }
 

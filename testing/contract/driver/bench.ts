@@ -8,6 +8,7 @@ import type {
   OutboundMessage,
   Session,
 } from '../../../core/contracts/driver.ts';
+import { refuseNoSession } from '../../../core/driver-values.ts';
 import { withTimeout } from '../../../core/waiting.ts';
 import { checkedSession } from './checked-session.ts';
 import type { LogLines } from './log-lines.ts';
@@ -131,11 +132,11 @@ export class Bench {
     return known.find((method) => linkMethods.includes(method)) ?? linkMethods[0];
   }
 
-  /** A session of a new account, or of a given one. */
+  /** A session of a new account, or of a given one. @throws TypeError as the gateway does, when it is none */
   async open(account?: DriverAccount, credentials?: MemoryCredentials): Promise<Opened> {
     const owner = account ?? (await this.world.account());
     const port = new MemoryPort(this.log, credentials, this.#patienceMs);
-    const session = checkedSession(this.driver.open(owner, port), port);
+    const session = checkedSession(refuseNoSession(this.driver.open(owner, port)), port);
     this.#opened.push(session);
     this.#ports.push(port);
     return { account: owner, port, session };
