@@ -912,7 +912,7 @@ export interface paths {
         };
         /**
          * What the phone shows its owner
-         * @description The simulated phone's state, with the codes that its owner would read off it: the login code, the pairing code to type, the QR code to scan. 404 for a phone that nobody has used yet.
+         * @description The simulated phone's state, with the codes that its owner would read off it: the login code, the pairing code to type, the QR code to scan. Beside them what was set: how it treats messages, a restriction in force, and the end of a drop. 404 for a phone that nobody has used yet.
          */
         get: operations["get_simulated_phone"];
         /**
@@ -2151,7 +2151,7 @@ export interface components {
             /** @description how often the gateway handed it over */
             attempts: number;
         };
-        /** @description A simulated phone, as its owner sees it. */
+        /** @description A simulated phone, as its owner sees it, and what was set on it. */
         SimulatedPhone: {
             /**
              * @description a phone number in E.164 format
@@ -2178,6 +2178,28 @@ export interface components {
              * @enum {string}
              */
             send: "read" | "deliver" | "sent" | "fail" | "hang";
+            /** @description why messages fail; `code: sentence`, a code or a sentence */
+            fail_reason: string | null;
+            /** @description milliseconds before the network's answer to a send, and before each receipt */
+            latency_ms: number;
+            /** @description the restriction that is in force, until lifted where `until` is null; null: none */
+            restriction: {
+                /**
+                 * @description whom the phone may not write to
+                 * @enum {string}
+                 */
+                scope: "all" | "new_contacts";
+                /**
+                 * @description ISO 8601 in UTC with milliseconds
+                 * @example 2026-01-31T09:30:00.000Z
+                 */
+                until: string | null;
+            } | null;
+            /**
+             * @description until when a drop has new connections of this phone refused; null: they are not
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            dropped_until: string | null;
         };
         Usage: {
             /**
@@ -6424,7 +6446,7 @@ export interface operations {
                      * @enum {string}
                      */
                     scope?: "all" | "new_contacts";
-                    /** @description milliseconds that a restriction lasts (default: until lifted) or that new connections of this phone are refused after a drop (default: none) */
+                    /** @description milliseconds that a restriction lasts (default: until lifted) or that new connections of this phone are refused after a drop (default: none, which ends an earlier drop) */
                     for_ms?: number;
                 };
             };

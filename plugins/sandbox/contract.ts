@@ -21,7 +21,7 @@ export interface SimulatedPhoneAddress {
 /** How far messages from a phone get by themselves. */
 export type SendBehaviour = 'read' | 'deliver' | 'sent' | 'fail' | 'hang';
 
-/** A phone, as its owner sees it. */
+/** A phone, as its owner sees it, with what QA has set; moments in milliseconds since the Unix epoch. */
 export interface SandboxPhone {
   readonly phone_number: string;
   readonly channel: string;
@@ -31,6 +31,15 @@ export interface SandboxPhone {
   readonly qr: string | null;
   readonly password: string | null;
   readonly send: SendBehaviour;
+  readonly fail_reason: string | null;
+  readonly latency_ms: number;
+  /** The restriction in force; null without one, as an `until` without an end is. */
+  readonly restriction: {
+    readonly scope: 'all' | 'new_contacts';
+    readonly until: number | null;
+  } | null;
+  /** Until when new connections are refused; null: they are not. */
+  readonly dropped_until: number | null;
 }
 
 /** The changeable settings of a phone; an absent one stays. `at` in milliseconds since the Unix epoch. */

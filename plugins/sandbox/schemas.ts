@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Closed, Nullable, OneOf, Timestamp } from '../../core/schemas.ts';
+import { Closed, Nullable, NullableTimestamp, OneOf, Timestamp } from '../../core/schemas.ts';
 
 /** An hour, in milliseconds: nothing in a test takes longer. */
 const hourMs = 3_600_000;
@@ -25,6 +25,8 @@ const SendBehaviour = OneOf(['read', 'deliver', 'sent', 'fail', 'hang'], {
     'takes them and never answers',
 });
 
+const restrictionScopes = ['all', 'new_contacts'] as const;
+
 /** The phone that an operation is about. */
 export const PhoneParams = Closed({
   phone: Type.String({
@@ -43,7 +45,20 @@ export const ChannelQuery = Closed({
   ),
 });
 
-/** A phone, as its owner sees it. */
+const FailReason = Nullable(
+  Type.String({
+    description: 'why messages fail; `code: sentence`, a code or a sentence',
+    minLength: 1,
+    maxLength: 500,
+  }),
+);
+const Latency = Type.Integer({
+  description: "milliseconds before the network's answer to a send, and before each receipt",
+  minimum: 0,
+  maximum: hourMs,
+});
+
+/** A phone, as its owner sees it, with what QA has set. */
 export const PhoneSchema = Closed(
   {
     phone_number: PhoneNumber,
@@ -56,8 +71,32 @@ export const PhoneSchema = Closed(
     qr: Nullable(Type.String({ description: 'the text of the QR code to be scanned' })),
     password: Nullable(Type.String({ description: 'the two-factor password' })),
     send: SendBehaviour,
+    fail_reason: FailReason,
+    latency_ms: Latency,
+    restriction: Nullable(
+      Closed(
+        {
+          scope: OneOf(restrictionScopes, { description: 'whom the phone may not write to' }),
+          until: NullableTimestamp,
+        },
+        {
+          description:
+            'the restriction that is in force, until lifted where `until` is null; null: none',
+        },
+      ),
+    ),
+    dropped_until: Nullable(
+      Type.String({
+        ...Timestamp,
+        description:
+          'until when a drop has new connections of this phone refused; null: they are not',
+      }),
+    ),
   },
-  { $id: 'SimulatedPhone', description: 'A simulated phone, as its owner sees it.' },
+  {
+    $id: 'SimulatedPhone',
+    description: 'A simulated phone, as its owner sees it, and what was set on it.',
+  },
 );
 
 /** The changeable settings of a phone. */
@@ -72,22 +111,8 @@ export const PhoneSettingsSchema = Closed({
     ),
   ),
   send: Type.Optional(SendBehaviour),
-  fail_reason: Type.Optional(
-    Nullable(
-      Type.String({
-        description: 'why messages fail; `code: sentence`, a code or a sentence',
-        minLength: 1,
-        maxLength: 500,
-      }),
-    ),
-  ),
-  latency_ms: Type.Optional(
-    Type.Integer({
-      description: "milliseconds before the network's answer to a send, and before each receipt",
-      minimum: 0,
-      maximum: hourMs,
-    }),
-  ),
+  fail_reason: Type.Optional(FailReason),
+  latency_ms: Type.Optional(Latency),
   contacts: Type.Optional(
     Type.Array(Closed({ phone: PhoneNumber, name: Type.Optional(Name) }), {
       description: "the phone's address book",
@@ -178,13 +203,13 @@ export const PhoneEventSchema = Closed({
       'connection breaks. `expire_qr`: the code that is shown was the last one, and runs out',
   }),
   scope: Type.Optional(
-    OneOf(['all', 'new_contacts'], { description: 'of a restriction; default `all`' }),
+    OneOf(restrictionScopes, { description: 'of a restriction; default `all`' }),
   ),
   for_ms: Type.Optional(
     Type.Integer({
       description:
         'milliseconds that a restriction lasts (default: until lifted) or that new connections of this ' +
-        'phone are refused after a drop (default: none)',
+        'phone are refused after a drop (default: none, which ends an earlier drop)',
       minimum: 1,
       maximum: hourMs * 24,
     }),

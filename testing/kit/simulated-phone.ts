@@ -38,7 +38,7 @@ export class SimulatedPhone {
     this.address = address;
   }
 
-  /** What the phone shows its owner. */
+  /** What the phone shows its owner, and what was set on it. */
   async view(): Promise<PhoneView> {
     return carriedOut(await this.#control.phone(this.address));
   }

@@ -14,7 +14,7 @@ export type PhoneState =
   | 'linked'
   | 'logged_out';
 
-/** What the owner sees. */
+/** What the owner sees, and what QA has set; moments in milliseconds since the epoch. */
 export interface PhoneView {
   readonly phone_number: string;
   readonly channel: string;
@@ -24,6 +24,12 @@ export interface PhoneView {
   readonly qr: string | null;
   readonly password: string | null;
   readonly send: SendBehaviour;
+  readonly fail_reason: string | null;
+  readonly latency_ms: number;
+  /** The restriction in force; null without one, as an `until` without an end is. */
+  readonly restriction: { readonly scope: RestrictionScope; readonly until: number | null } | null;
+  /** Until when new connections are refused; null: they are not. */
+  readonly dropped_until: number | null;
 }
 
 /** What QA may change; what is absent stays as it is. */

@@ -2,7 +2,7 @@ import { type ChannelProfile, profileOf } from '../profiles.ts';
 import type { PhoneEvent, PhoneView } from './control-protocol.ts';
 import { PhoneMailbox } from './mailbox.ts';
 import { PhoneLink } from './phone-link.ts';
-import { newRecord, type PhoneRecord, restrictionAt } from './phone-record.ts';
+import { dropEndAt, newRecord, type PhoneRecord, restrictionAt } from './phone-record.ts';
 import type { OfferedEvent, PhoneAddress } from './protocol.ts';
 import type { NetworkStore } from './store.ts';
 
@@ -46,10 +46,11 @@ export class Phone {
     this.#store.savePhone(this.id, JSON.stringify(record));
   }
 
-  /** What the owner sees. */
+  /** What the owner sees, and what QA has set. */
   view(): PhoneView {
     const { pairing } = this.link;
-    const { token, ended, password, send } = this.#record;
+    const now = Date.now();
+    const { token, ended, password, send, failReason, latencyMs } = this.#record;
     const unpaired = ended.length > 0 ? 'logged_out' : 'idle';
     return {
       phone_number: this.address.phone,
@@ -60,6 +61,10 @@ export class Phone {
       qr: pairing?.qr ?? null,
       password,
       send,
+      fail_reason: failReason,
+      latency_ms: latencyMs,
+      restriction: restrictionAt(this.#record, now),
+      dropped_until: dropEndAt(this.#record, now),
     };
   }
 

@@ -9,6 +9,7 @@ import {
   phoneFrom,
   type Sandbox,
 } from '../network-call.ts';
+import { linkedPhone, phoneAnswer } from '../phone-answer.ts';
 import {
   ChannelQuery,
   InboundSchema,
@@ -95,19 +96,7 @@ export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
           summary: 'The contact read it',
           params,
           body: { message_id: 'msg_01jxk5d8a0c1v7m2q3r4s5t6w7', status: 'read' },
-          answer: {
-            status: 200,
-            body: {
-              phone_number: '+15550001111',
-              channel: 'msgapp_web',
-              state: 'linked',
-              login_code: null,
-              pairing_code: null,
-              qr: null,
-              password: null,
-              send: 'read',
-            },
-          },
+          answer: { status: 200, body: linkedPhone },
         },
       ],
       async handler({ caller, params, query, body }) {
@@ -115,7 +104,7 @@ export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
         const address = await phoneAddress(sandbox, caller, named);
         const { message_id, status } = body;
         const receipt = networkOf(sandbox, caller).receipt(address, message_id, status);
-        return { status: 200, body: await answerOf(receipt) };
+        return await phoneAnswer(receipt);
       },
     }),
     operation({

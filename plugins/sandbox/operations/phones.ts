@@ -10,6 +10,7 @@ import {
   phoneFrom,
   type Sandbox,
 } from '../network-call.ts';
+import { linkedPhone, phoneAnswer, shownPhone } from '../phone-answer.ts';
 import {
   ChannelQuery,
   PhoneEventSchema,
@@ -18,16 +19,6 @@ import {
   PhoneSettingsSchema,
 } from '../schemas.ts';
 
-const linkedPhone = {
-  phone_number: '+15550001111',
-  channel: 'msgapp_web',
-  state: 'linked',
-  login_code: null,
-  pairing_code: null,
-  qr: null,
-  password: null,
-  send: 'read',
-};
 const params = { phone: '+15550001111' };
 const errors = ['not_found', 'invalid_phone_number', 'unavailable'] as const;
 
@@ -72,7 +63,7 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
       ],
       async handler({ caller }) {
         const phones = await answerOf(networkOf(sandbox, caller).phones(caller.tenantId));
-        return { status: 200, body: { phones: [...phones] } };
+        return { status: 200, body: { phones: phones.map(shownPhone) } };
       },
     }),
     operation({
@@ -85,7 +76,8 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
       summary: 'What the phone shows its owner',
       description:
         "The simulated phone's state, with the codes that its owner would read off it: the login code, " +
-        'the pairing code to type, the QR code to scan. 404 for a phone that nobody has used yet.',
+        'the pairing code to type, the QR code to scan. Beside them what was set: how it treats messages, a ' +
+        'restriction in force, and the end of a drop. 404 for a phone that nobody has used yet.',
       hints: { readOnly: true, destructive: false, idempotent: true },
       params: PhoneParams,
       query: ChannelQuery,
@@ -95,7 +87,7 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
       examples: [{ summary: 'A linked phone', params, answer: { status: 200, body: linkedPhone } }],
       async handler({ caller, params, query }) {
         const address = await phoneAddress(sandbox, caller, named(params, query));
-        return { status: 200, body: await answerOf(networkOf(sandbox, caller).phone(address)) };
+        return await phoneAnswer(networkOf(sandbox, caller).phone(address));
       },
     }),
     operation({
@@ -122,7 +114,10 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
           params,
           query: { channel: 'msgapp_web' },
           body: { send: 'deliver', latency_ms: 200 },
-          answer: { status: 200, body: { ...linkedPhone, state: 'idle', send: 'deliver' } },
+          answer: {
+            status: 200,
+            body: { ...linkedPhone, state: 'idle', send: 'deliver', latency_ms: 200 },
+          },
         },
       ],
       async handler({ caller, params, query, body }) {
@@ -139,8 +134,7 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
             at: momentFrom(at, `body/history/${place}/at`),
           })),
         };
-        const put = networkOf(sandbox, caller).put(address, withoutAbsent(settings));
-        return { status: 200, body: await answerOf(put) };
+        return await phoneAnswer(networkOf(sandbox, caller).put(address, withoutAbsent(settings)));
       },
     }),
     operation({
@@ -166,7 +160,7 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
       ],
       async handler({ caller, params, query }) {
         const address = await phoneAddress(sandbox, caller, named(params, query));
-        return { status: 200, body: await answerOf(networkOf(sandbox, caller).scan(address)) };
+        return await phoneAnswer(networkOf(sandbox, caller).scan(address));
       },
     }),
     operation({
@@ -191,14 +185,20 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
           summary: 'The network stops the phone from writing to new contacts for a minute',
           params,
           body: { type: 'restrict', scope: 'new_contacts', for_ms: 60_000 },
-          answer: { status: 200, body: linkedPhone },
+          answer: {
+            status: 200,
+            body: {
+              ...linkedPhone,
+              restriction: { scope: 'new_contacts', until: '2026-01-31T09:31:00.000Z' },
+            },
+          },
         },
       ],
       async handler({ caller, params, query, body }) {
         const address = await phoneAddress(sandbox, caller, named(params, query));
         const { type, scope = 'all', for_ms = null } = body;
         const event = networkOf(sandbox, caller).event(address, { type, scope, for_ms });
-        return { status: 200, body: await answerOf(event) };
+        return await phoneAnswer(event);
       },
     }),
   ];

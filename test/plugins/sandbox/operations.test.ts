@@ -10,6 +10,7 @@ import { InboundSchema } from '../../../plugins/sandbox/schemas.ts';
 import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { linkPhone, openPhone, sendText } from '../../drivers/simulated/linked-phone.ts';
 import { runNetwork } from '../../drivers/simulated/running-network.ts';
+import { until } from '../../harness/story.ts';
 
 const network = await runNetwork(t);
 const control: SimulatedNetworkControl = network.control;
@@ -91,6 +92,10 @@ t.test('the life of a phone', async (t) => {
     qr: null,
     password: null,
     send: 'deliver',
+    fail_reason: null,
+    latency_ms: 0,
+    restriction: null,
+    dropped_until: null,
   });
   t.match(await call('put_simulated_phone', { params, body: { send: 'read' } }), { send: 'read' });
   await t.rejects(call('scan_with_simulated_phone', { params }), { code: 'nothing_to_scan' });
@@ -198,6 +203,36 @@ t.test('the phones of a tenant, and of nobody else', async (t) => {
   t.match(phones, [{ password }, { password: null }, { password: null }]);
   t.same(await list({ ...test, tenantId: 'ten_list_2' }), { phones: [] });
   await t.rejects(list({ ...caller, mode: 'live' }), { code: 'not_found' });
+});
+
+t.test('a phone shows why it behaves as it does, until that is over', async (t) => {
+  const params = { phone: '+15550007777' };
+  const set = { fail_reason: 'spam: too many links', latency_ms: 300 };
+  const put = { params, query: { channel: 'chatapp' }, body: set };
+  t.match(await call('put_simulated_phone', put), set);
+  const at = /^\d{4}-.*\.\d{3}Z$/;
+  const scope = 'new_contacts';
+  for (const [body, shown] of [
+    [{ type: 'restrict' }, { restriction: { scope: 'all', until: null } }],
+    [{ type: 'restrict', scope, for_ms: 60_000 }, { restriction: { scope, until: at } }],
+    [
+      { type: 'drop', for_ms: 60_000 },
+      { restriction: { scope, until: at }, dropped_until: at },
+    ],
+    [{ type: 'lift_restriction' }, { restriction: null, dropped_until: at }],
+    [{ type: 'drop' }, { restriction: null, dropped_until: null }],
+  ] as const) {
+    const answer = await call('raise_simulated_phone_event', { params, body });
+    t.match(answer, { ...set, ...shown });
+    t.same(await call('get_simulated_phone', { params }), answer);
+  }
+  for (const type of ['restrict', 'drop']) {
+    await call('raise_simulated_phone_event', { params, body: { type, for_ms: 1 } });
+  }
+  await until('both to end', async () => {
+    const { restriction, dropped_until } = await call('get_simulated_phone', { params });
+    return restriction === null && dropped_until === null ? true : undefined;
+  });
 });
 
 t.test('which phone is meant', async (t) => {
