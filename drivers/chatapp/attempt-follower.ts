@@ -38,9 +38,13 @@ export class AttemptFollower {
     return this.#memory;
   }
 
-  /** Keeps nothing of the link before. */
-  startAnew(): void {
-    this.#memory = new Memory(this.#parts.port.credentials);
+  /** Deletes all that is stored of the link before, and keeps nothing of it. @throws as `CredentialStore.clear` does */
+  async startAnew(): Promise<void> {
+    try {
+      await this.#memory.buffer.clear();
+    } finally {
+      this.#memory = new Memory(this.#parts.port.credentials);
+    }
   }
 
   /** Opens the attempt of a turn. */
@@ -142,11 +146,10 @@ export class AttemptFollower {
     attempt.silence();
     const isLeft = await attempt.leave();
     if (turn.isOver) return;
-    await port.credentials.clear().catch((error: unknown) => {
+    await this.startAnew().catch((error: unknown) => {
       const facts = { accountId: account.id, error: loggableError(error) };
       port.log.warn(facts, 'the credentials of another number are not cleared');
     });
-    this.startAnew();
     await turn.end(outcomeOf(wrongPhoneRefusal(phone, isLeft), 'login', Date.now()));
   }
 

@@ -40,10 +40,9 @@ export class ChatappSession implements Session {
   async link({ method }: LinkRequest): Promise<void> {
     const turn = this.#begin();
     try {
-      await this.#port.credentials.clear();
+      await this.#attempts.startAnew();
       if (turn.isOver) return;
       this.#replaced = false;
-      this.#attempts.startAnew();
       await this.#attempts.open(turn, this.#storage()).logIn(method);
     } catch (error) {
       await this.#attempts.failed(turn, error);
@@ -103,7 +102,7 @@ export class ChatappSession implements Session {
       const isLeft = attempt === null || (await attempt.leave());
       this.#turn.cut();
       if (!isLeft) return 'still_linked';
-      await this.#port.credentials.clear();
+      await this.#attempts.startAnew();
       return 'unlinked';
     } catch (error) {
       this.#port.log.info(

@@ -1,13 +1,14 @@
 import type { CredentialStore } from '../../../core/contracts/driver.ts';
 
 /**
- * Buffer of writes to the account's credentials. Changes gather until `write`, which stores all of them or none; a
- * failed write keeps them for the next. One write at a time.
+ * Buffer of writes to the credentials of one link. Changes gather until `write`, which stores all of them or none; a
+ * failed write keeps them for the next. One write at a time, and none once the link is cleared.
  */
 export class CredentialBuffer {
   readonly #store: CredentialStore;
   #changes = new Map<string, string | null>();
   #writing: Promise<void> = Promise.resolve();
+  #isCleared = false;
 
   constructor(store: CredentialStore) {
     this.#store = store;
@@ -38,13 +39,28 @@ export class CredentialBuffer {
 
   /** Stores what was noted so far. @throws when the session lost its lease or the database is away */
   write(): Promise<void> {
-    const turn = this.#writing.catch(() => undefined).then(() => this.#write());
+    return this.#inTurn(() => this.#write());
+  }
+
+  /**
+   * Deletes everything of the account, behind the write under way. Nothing is written any more, also when this fails:
+   * what was noted is of the link before.
+   * @throws when the session lost its lease or the database is away
+   */
+  clear(): Promise<void> {
+    this.#isCleared = true;
+    return this.#inTurn(() => this.#store.clear());
+  }
+
+  #inTurn(run: () => Promise<void>): Promise<void> {
+    const turn = this.#writing.catch(() => undefined).then(run);
     this.#writing = turn;
     turn.catch(() => undefined);
     return turn;
   }
 
   async #write(): Promise<void> {
+    if (this.#isCleared) throw new Error('the link is cleared: nothing of it is stored');
     if (this.#changes.size === 0) return;
     const changes = this.#changes;
     this.#changes = new Map();

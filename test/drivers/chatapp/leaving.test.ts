@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { isAskFor } from '../../../testing/contract/driver/steps.ts';
 import { friend, link, startBench } from './bench.ts';
+import { quickTiming } from './running-network.ts';
 
 t.test('a log-out says whether the network was told', async (t) => {
   const bench = await startBench(t);
@@ -70,3 +71,26 @@ t.test('a session that is leaving tells nothing and warns of nothing', async (t)
   t.equal(port.events.length, told, 'nothing is told while it leaves, and after');
   t.same(warned, []);
 });
+
+for (const end of ['log-out', 'link'] as const) {
+  t.test(`nothing of a link is stored behind its end by a ${end}`, async (t) => {
+    const bench = await startBench(t, { ...quickTiming, progress: 60_000 });
+    const opened = await bench.linked();
+    const { port, phone, session } = opened;
+    const { credentials } = port;
+    // The position of all but the first is due.
+    for (const text of ['first', 'second', 'third']) {
+      bench.control.write(phone, { from: friend.phone, text });
+      await port.message();
+    }
+    const set = credentials.set.bind(credentials);
+    credentials.set = async (values) => {
+      await sleep(100);
+      await set(values);
+    };
+    if (end === 'link') await link(opened, 'code');
+    else t.equal(await session.logOut(), 'unlinked');
+    await sleep(200);
+    t.same([...credentials.values.keys()], []);
+  });
+}
