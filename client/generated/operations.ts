@@ -55,6 +55,7 @@ export const paths = {
   write_to_simulated_phone: 'POST /sandbox/phones/{phone}/inbound',
   give_simulated_receipt: 'POST /sandbox/phones/{phone}/receipts',
   list_simulated_outbox: 'GET /sandbox/phones/{phone}/outbox',
+  get_simulated_network: 'GET /sandbox/network',
   put_simulated_network: 'PUT /sandbox/network',
   get_me: 'GET /me',
   list_keys: 'GET /keys',

@@ -1034,7 +1034,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Whether the network can be reached
+         * @description Whether your phones can connect, on every channel, as `PUT /sandbox/network` has set it. A single phone whose connections are refused after a drop shows that itself, in `dropped_until`.
+         */
+        get: operations["get_simulated_network"];
         /**
          * Take the network out of reach, or back
          * @description While it is out of reach all connections of your phones are cut and new ones refused, on every channel. The calls of the sandbox keep working.
@@ -6659,6 +6663,38 @@ export interface operations {
             404: components["responses"]["NotFound404"];
             413: components["responses"]["PayloadTooLarge413"];
             414: components["responses"]["UriTooLong414"];
+            429: components["responses"]["RateLimited429"];
+            500: components["responses"]["InternalError500"];
+            503: components["responses"]["Unavailable503"];
+        };
+    };
+    get_simulated_network: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description whether the network can be reached */
+                        reachable: boolean;
+                    };
+                };
+            };
+            400: components["responses"]["InvalidRequest400"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
+            404: components["responses"]["NotFound404"];
+            413: components["responses"]["PayloadTooLarge413"];
             429: components["responses"]["RateLimited429"];
             500: components["responses"]["InternalError500"];
             503: components["responses"]["Unavailable503"];

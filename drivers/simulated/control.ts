@@ -110,6 +110,11 @@ export class SimulatedControl {
     return await this.#call('event', { ...address, event });
   }
 
+  /** Whether drivers can reach a network. */
+  async isReachable(network: string): Promise<boolean> {
+    return carriedOut(await this.#call('is_reachable', { network }));
+  }
+
   /** Takes a whole network out of reach of its drivers, or back. */
   async setReachable(
     network: string,

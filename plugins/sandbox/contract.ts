@@ -119,6 +119,8 @@ export interface SimulatedNetworkControl {
     address: SimulatedPhoneAddress,
     event: SimulatedEvent,
   ): Promise<SimulatedOutcome<SandboxPhone>>;
+  /** Whether drivers can reach a network. */
+  isReachable(network: string): Promise<boolean>;
   setReachable(network: string, reachable: boolean): Promise<{ readonly reachable: boolean }>;
   /** Removes everything of a network: its phones, and what they sent and received. */
   forget(network: string): Promise<void>;

@@ -116,6 +116,7 @@ export interface ControlCalls {
   };
   readonly outbox: { in: PhoneAddress; out: readonly OutboxEntry[] };
   readonly event: { in: PhoneAddress & { readonly event: PhoneEvent }; out: PhoneView };
+  readonly is_reachable: { in: { readonly network: string }; out: boolean };
   readonly reachable: {
     in: { readonly network: string; readonly reachable: boolean };
     out: { readonly reachable: boolean };

@@ -58,6 +58,7 @@ export const controlCalls: {
   },
   outbox: (network, call) => network.store.outbox(known(network, call).id),
   event: (network, { event, ...address }) => befall(known(network, address), event),
+  is_reachable: (network, call) => network.isReachable(call.network),
   reachable: (network, call) => {
     network.setReachable(call.network, call.reachable);
     return { reachable: call.reachable };

@@ -7,9 +7,32 @@ const Reachability = Closed({
   reachable: Type.Boolean({ description: 'whether the network can be reached' }),
 });
 
-/** Events of the network as a whole. */
+/** Operations of the network as a whole. */
 export function networkOperations(sandbox: Sandbox): readonly AnyOperation[] {
   return [
+    operation({
+      id: 'get_simulated_network',
+      method: 'GET',
+      path: '/sandbox/network',
+      tool: null,
+      scope: 'read',
+      group: 'sandbox',
+      summary: 'Whether the network can be reached',
+      description:
+        'Whether your phones can connect, on every channel, as `PUT /sandbox/network` has set it. A single phone ' +
+        'whose connections are refused after a drop shows that itself, in `dropped_until`.',
+      hints: { readOnly: true, destructive: false, idempotent: true },
+      params: null,
+      query: null,
+      body: null,
+      answers: { 200: Reachability },
+      errors: ['not_found', 'unavailable'],
+      examples: [{ summary: 'In reach', answer: { status: 200, body: { reachable: true } } }],
+      async handler({ caller }) {
+        const reachable = await answerOf(networkOf(sandbox, caller).isReachable(caller.tenantId));
+        return { status: 200, body: { reachable } };
+      },
+    }),
     operation({
       id: 'put_simulated_network',
       method: 'PUT',

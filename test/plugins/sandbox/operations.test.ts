@@ -298,11 +298,16 @@ t.test('the whole network goes out of reach', async (t) => {
   const address = { network: test.tenantId, channel: 'msgapp_web', phone: '+15550006666' };
   const { port, session } = await linkPhone(way, network.control, address);
   const body = { reachable: false };
+  t.same(await call('get_simulated_network'), { reachable: true });
   t.same(await call('put_simulated_network', { body }), body);
+  t.same(await call('get_simulated_network'), body);
+  const elsewhere = { ...test, tenantId: 'ten_other' };
+  t.same(await call('get_simulated_network', { caller: elsewhere }), { reachable: true });
   await port.state('lost');
   await session.resume();
   await port.state('lost');
   await call('put_simulated_network', { body: { reachable: true } });
+  t.same(await call('get_simulated_network'), { reachable: true });
   await session.resume();
   await port.state('connected');
   session.close();
