@@ -12,7 +12,7 @@ import { Trouble } from '../trouble.ts';
 import { ArrivalSignal } from './arrival-signal.ts';
 import { type Contents, contentsOf } from './contents.ts';
 import { differenceSince } from './difference.ts';
-import { takeFitting } from './fitting.ts';
+import { changesSequence, PendingPushes } from './pending-pushes.ts';
 import type { ReadMarks } from './read-marks.ts';
 import type { Position } from './sequence.ts';
 import type { Apart, Translated } from './translated.ts';
@@ -44,7 +44,7 @@ export class UpdateFollower {
   /** For updates without events. */
   readonly #eventlessWrites: PacedWrites;
   readonly #arrival = new ArrivalSignal();
-  #pending: Contents[] = [];
+  readonly #pending = new PendingPushes();
   /** Updates were missed: the network has to be asked. */
   #behind = true;
   /** When a missing update is asked for, by `performance.now`; null: none is missing. */
@@ -70,8 +70,7 @@ export class UpdateFollower {
   /** Takes a push of the network, or its answer to a send. */
   push(push: tl.TypeUpdates): void {
     const contents = contentsOf(push);
-    if (contents === null) this.#behind = true;
-    else this.#pending.push(contents);
+    if (contents === null || !this.#pending.add(contents)) this.#behind = true;
     this.#arrival.ring();
   }
 
@@ -93,8 +92,7 @@ export class UpdateFollower {
     const { client, marks, timing, progress } = this.#parts;
     const { position } = progress;
     if (this.#behind || position === null) return await this.#catchUp();
-    const fitting = takeFitting(this.#pending, position);
-    this.#pending = fitting.left;
+    const fitting = this.#pending.take(position);
     if (fitting.taken.length > 0) return await this.#take(fitting.taken, fitting.position);
     const lookUpsIn = marks.lookUpsDueIn;
     if (lookUpsIn === 0) return await this.#keep([], position, () => marks.repeatLookUps(client));
@@ -105,7 +103,7 @@ export class UpdateFollower {
 
   /** How long the next push is waited for, milliseconds. Pushes that do not fill a gap do not put its end off. */
   #patience({ gap, quiet }: Timing): number {
-    if (this.#pending.length === 0) {
+    if (this.#pending.isEmpty) {
       this.#gapEnds = null;
       return quiet;
     }
@@ -154,7 +152,7 @@ export class UpdateFollower {
         }
         return found;
       });
-      if (taken.some(({ updates }) => updates.some(isSetBack))) this.#setBack();
+      if (taken.some(changesSequence)) this.#setBack();
     } catch (error) {
       if (!(error instanceof UnknownSender)) throw error;
       this.#behind = true;
@@ -169,7 +167,7 @@ export class UpdateFollower {
       'the network numbers its updates anew: some of them may be missing',
     );
     progress.forgetPosition();
-    this.#pending = [];
+    this.#pending.clear();
   }
 
   /** Emits events in order; advances once all of them are durable. */
@@ -239,8 +237,4 @@ export class UpdateFollower {
       port.log.debug(context, 'how far updates were taken is not stored');
     });
   }
-}
-
-function isSetBack({ _ }: tl.TypeUpdate): boolean {
-  return _ === 'updatePtsChanged';
 }

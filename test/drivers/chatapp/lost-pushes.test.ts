@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { tl } from '@mtcute/core';
 import t from 'tap';
+import { PendingPushes } from '../../../drivers/chatapp/updates/pending-pushes.ts';
 import { until } from '../../harness/story.ts';
-import { type Bench, friend, type Opened, startBench } from './bench.ts';
+import { type Bench, friend, type Opened, startBench, textTo } from './bench.ts';
 import { now } from './network/subscriber.ts';
 import { quickTiming } from './running-network.ts';
 
@@ -62,6 +64,44 @@ t.test('a sequence that the network sets back is followed from there', async (t)
   // What was stored while the network still counted on may be written late.
   await until('it to be stored', async () => isStored() || undefined);
   t.pass('a restart goes on from there');
+});
+
+t.test('pushes behind a step that is held up are asked for again beyond a number', async (t) => {
+  const bench = await startBench(t);
+  const { control } = bench;
+  const { phone, port, session } = await bench.linked();
+  let release = () => undefined as unknown;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  port.onEmit = ({ type }) => (type === 'message' ? held : Promise.resolve());
+  control.write(phone, { from: friend.phone, text: 'held up' });
+  await port.message();
+  const asked = () => control.calls(phone)['updates.getDifference'] ?? 0;
+  const before = asked();
+  const texts = Array.from({ length: 1_100 }, (_, number) => `behind ${number}`);
+  for (const text of texts) control.write(phone, { from: friend.phone, text });
+  // Its answer comes behind them.
+  await session.send(textTo(bench, 'msg_behind'), AbortSignal.timeout(20_000));
+  release();
+  const received: string[] = [];
+  while (received.length < texts.length) received.push((await port.message()).text);
+  t.same(received, texts, 'each once, in order');
+  t.ok(asked() > before, 'they did not wait in memory');
+});
+
+t.test('a changed sequence is not dropped with other pushes', async (t) => {
+  const pending = new PendingPushes();
+  const position = { pts: 1, qts: 0, date: 0, seq: 0 };
+  const push = (update: tl.TypeUpdate) =>
+    pending.add({ updates: [update], users: [], seqStart: 0, seq: 0, date: 0 });
+  const deleted: tl.TypeUpdate = { _: 'updateDeleteMessages', messages: [], pts: 9, ptsCount: 1 };
+  t.ok(push({ _: 'updatePtsChanged' }));
+  let added = 1;
+  while (push(deleted)) added += 1;
+  t.equal(added, 1_000);
+  t.match(pending.take(position), { taken: [{ updates: [{ _: 'updatePtsChanged' }] }], left: [] });
+  t.ok(push(deleted), 'there is room again');
 });
 
 /** A message that the network does not push. */
