@@ -70,6 +70,8 @@ function makeOpenWaitLane(
   clock: Clock,
 ): Lane<OpenWaitInput, OpenedWait, OpenWaitPrefetch> {
   const { kind, slots } = rules;
+  // A transaction that counts as failed may have stored the slots of these.
+  const ran = new WeakSet<OpenWaitInput>();
   return {
     name: `${kind}.open-wait`,
     locks: ({ tenantId }) => [`tenant:${tenantId}`],
@@ -114,7 +116,12 @@ function makeOpenWaitLane(
         opened.set(key, granted);
         return granted;
       });
-      await unit.withCommit.waits.open([...opened.values()]);
+      const granted = [...opened.values()];
+      const again = inputs.filter((input) => ran.has(input));
+      const unused = again.filter(({ id }) => !granted.some((slot) => slot.id === id));
+      for (const input of inputs) ran.add(input);
+      await unit.withCommit.waits.keep(unused.map(({ id }) => ({ id, held: 0 })));
+      await unit.withCommit.waits.open(granted);
       return outputs;
     },
   };

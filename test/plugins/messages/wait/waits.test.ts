@@ -7,6 +7,7 @@ import { beatLane } from '../../../../plugins/cluster/lanes.ts';
 import type { MessageWithContact } from '../../../../plugins/messages/tables/message-rows.ts';
 import { pruneWaits } from '../../../../plugins/messages/upkeep.ts';
 import { noHandover } from '../../../../plugins/messages/wait/handover.ts';
+import { makeSlotLanes } from '../../../../plugins/messages/wait/slots.ts';
 import type { WaitResult } from '../../../../plugins/messages/wait/wait-result.ts';
 import { type WaitRequest, Waits } from '../../../../plugins/messages/wait/waits.ts';
 import { databases, engines } from '../../../harness/databases.ts';
@@ -261,6 +262,30 @@ for (const engine of databases) {
       await Promise.all(waiting);
       waits.stop();
     });
+
+    t.test(
+      'one whose place may be stored gives it back when it is answered after all',
+      async (t) => {
+        const { tenantId, session } = await open();
+        let isFirst = true;
+        const storage: typeof stage.storage = Object.assign(Object.create(stage.storage), {
+          // As after a COMMIT whose answer is lost.
+          submit: async <In, Out, Found>(lane: Lane<In, Out, Found>, input: In) => {
+            const output = await stage.storage.submit(lane, input);
+            if (!isFirst) return output;
+            isFirst = false;
+            t.equal(await slots(tenantId), 1);
+            await stage.part.receive(session, inbound('meanwhile'));
+            return await stage.storage.submit(lane, input);
+          },
+        });
+        const slotLanes = makeSlotLanes(storage, systemClock, { kind: 'events', slots: 2 });
+        const waits = stage.waitsOn({ ...stage.lanes, ...slotLanes });
+        t.same(texts(await waits.wait(request(tenantId, { position: 0 }))), ['meanwhile']);
+        t.equal(await slots(tenantId), 0);
+        waits.stop();
+      },
+    );
 
     t.test('one that is answered at once takes no place, but is none too many', async (t) => {
       const { tenantId, session } = await open();
