@@ -13,6 +13,9 @@ const atOnce = 8;
 /** Files of one page. */
 const pageSize = 4 * atOnce;
 
+/** Pages in a row of which nothing was deleted, after which a deletion gives up for now. */
+const maxFruitless = 4;
+
 /** Tenants whose places are remembered: more than are erased at once. */
 const maxPlaces = 1_000;
 
@@ -55,14 +58,17 @@ export class Deletion {
     const { storage } = this.#parts;
     let isClean = true;
     let next: MediaPosition | undefined = from;
+    let fruitless = 0;
     while (next !== undefined && !stop.aborted) {
       const page: GivenUpPage = await storage.read.media.givenUp(tenantId, next, pageSize);
       const { deleted, refused } = await this.#delete(page.files, stop);
       if (deleted.length > 0) await storage.submit(forgetLane, deleted);
       if (deleted.length < page.files.length) isClean = false;
       next = page.next;
-      // The store is away: a sweep that waited for each of the others would last for minutes.
-      if (page.files.length === pageSize && deleted.length + refused === 0) break;
+      fruitless = deleted.length > 0 ? 0 : fruitless + 1;
+      // The store is away, or refuses whatever is asked: a sweep that waited for each of the others would last for minutes.
+      const isAway = page.files.length === pageSize && deleted.length + refused === 0;
+      if (isAway || fruitless === maxFruitless) break;
     }
     return { isClean: isClean && !stop.aborted, next };
   }

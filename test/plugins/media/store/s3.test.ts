@@ -45,12 +45,13 @@ t.test('a store that is closed ends what waits for its bucket', { timeout: 5_000
 
 t.test('a sweep does not wait for each file of a store that is away', async (t) => {
   let asked = 0;
+  let refuses = false;
   const store = {
     remove: async () => {
       asked += 1;
       throw new Error('the bucket is away');
     },
-    isOfOneFile: () => false,
+    isOfOneFile: () => refuses,
   };
   const from: number[] = [];
   const givenUp = async (_: null, [place]: readonly [number, string], limit: number) => {
@@ -68,6 +69,11 @@ t.test('a sweep does not wait for each file of a store that is away', async (t) 
   t.equal(asked, 32, 'those of one page only');
   await deletion.ofAll(new AbortController().signal);
   t.same(from, [0, 32], 'the next sweep goes on behind them');
+  refuses = true;
+  asked = 0;
+  await deletion.ofAll(new AbortController().signal);
+  t.equal(asked, 4 * 32, 'and of four pages where the store refuses each file');
+  t.same(from.slice(2), [64, 96, 128, 160]);
 });
 
 t.test('files that fail hold up no others of their tenant', async (t) => {
