@@ -97,11 +97,13 @@ export async function callOnce(
   const headers = headersOf({ ...header, 'x-api-key': apiKey });
   if (body !== undefined) headers.set('content-type', 'application/json');
   const sent = body === undefined ? {} : { body: jsonOf(body) };
-  const late = new AbortController();
+  // Not AbortSignal.any: it leaves a reference with the caller's signal, which lives as long as a stream.
+  const ending = new AbortController();
+  const leave = (): void => ending.abort(signal?.reason);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const renew = (): void => {
     clearTimeout(timer);
-    const abort = () => late.abort(new DOMException('The answer took too long', 'TimeoutError'));
+    const abort = () => ending.abort(new DOMException('The answer took too long', 'TimeoutError'));
     timer = setTimeout(abort, Math.min(Math.ceil(timeoutMs), longestTimeoutMs));
   };
   let answer: Response;
@@ -109,8 +111,9 @@ export async function callOnce(
   let isLines: boolean;
   try {
     renew();
-    const ends = signal === null ? late.signal : AbortSignal.any([signal, late.signal]);
-    answer = await fetch(url, { method, headers, ...sent, signal: ends });
+    if (signal?.aborted) leave();
+    signal?.addEventListener('abort', leave);
+    answer = await fetch(url, { method, headers, ...sent, signal: ending.signal });
     isLines = answer.headers.get('content-type')?.includes('ndjson') === true;
     text = await (isLines ? pieceByPiece(answer, renew) : answer.text());
   } catch (error) {
@@ -118,6 +121,7 @@ export async function callOnce(
     throw new Unreachable(error);
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener('abort', leave);
   }
   const parsed = parse(isLines ? `[${text.trimEnd().replaceAll('\n', ',')}]` : text);
   if (answer.ok && parsed !== undefined) return parsed;

@@ -209,7 +209,20 @@ t.test('what may have been carried out is not repeated', async (t) => {
   await t.rejects(client.call('list_accounts', {}, { signal: ended }), { message: 'ended' });
 });
 
-t.test('what no request can be made of is told at once', async (t) => {
+t.test('nothing of a call stays with its signal, which may live as long as a stream', async (t) => {
+  const baseUrl = await answering(t, (_, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end('{"accounts":[]}');
+  });
+  const client = new GatewayClient({ baseUrl, apiKey: 'key' });
+  const { signal } = new AbortController();
+  for (let n = 0; n < 10; n += 1) await client.call('list_accounts', {}, { signal });
+  // Node's own lists of a signal: its listeners, and the signals that depend on it.
+  const lists = Object.getOwnPropertySymbols(signal).map((key) => Reflect.get(signal, key)?.size);
+  t.same([...new Set(lists)], [0, undefined]);
+});
+
+t.test('what no request can be made of is refused at once', async (t) => {
   let requests = 0;
   const baseUrl = await answering(t, (_, response) => {
     requests += 1;
