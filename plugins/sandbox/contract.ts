@@ -33,7 +33,7 @@ export interface SandboxPhone {
   readonly send: SendBehaviour;
   readonly fail_reason: string | null;
   readonly latency_ms: number;
-  /** The restriction in force; null without one, as an `until` without an end is. */
+  /** The restriction in force, or null. Its `until` is null where nobody knows its end. */
   readonly restriction: {
     readonly scope: 'all' | 'new_contacts';
     readonly until: number | null;

@@ -26,7 +26,7 @@ export interface PhoneView {
   readonly send: SendBehaviour;
   readonly fail_reason: string | null;
   readonly latency_ms: number;
-  /** The restriction in force; null without one, as an `until` without an end is. */
+  /** The restriction in force, or null. Its `until` is null where nobody knows its end. */
   readonly restriction: { readonly scope: RestrictionScope; readonly until: number | null } | null;
   /** Until when new connections are refused; null: they are not. */
   readonly dropped_until: number | null;
