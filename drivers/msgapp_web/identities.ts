@@ -118,14 +118,24 @@ export class Identities {
     if (this.#started && this.#untold.size > 0) this.#tellSaved();
   }
 
-  /** Reads the address book for the first time: the library does it only with a history that comes in the first 20 s. */
+  /**
+   * Reads the address book for the first time: the library does it only with a history that comes in the first 20 s. A
+   * transaction of its own name delays no send, and what the library keeps back is stored before the transaction ends,
+   * hence before the version that says that the book was read.
+   */
   async #readAddressBook(): Promise<void> {
     const { keys, log, accountId } = this.#parts;
     if (!keys.imports.contacts || keys.login.myAppStateKeyId === undefined) return;
+    const stored = this.#socket.authState.keys;
     try {
-      const versions = await keys.get('app-state-sync-version', [addressBook]);
-      if (versions[addressBook] !== undefined || this.#over) return;
-      await this.#socket.resyncAppState([addressBook], true);
+      await stored.transaction(async () => {
+        const versions = await stored.get('app-state-sync-version', [addressBook]);
+        if (versions[addressBook] !== undefined || this.#over) return;
+        await this.#socket.resyncAppState([addressBook], true);
+        // Its events are lost: so is the version.
+        if (this.#over) throw new Error('the connection is over');
+        this.#socket.ev.flush();
+      }, 'address book');
     } catch (error) {
       if (this.#over) return;
       const facts = { accountId, error: errorText(error) };

@@ -392,24 +392,51 @@ t.test("the phone's address book is imported with its saved names, which win", a
   t.match((await later.port.message()).from, { phone: ada, name: 'Ada (home)' });
 });
 
-t.test('an address book is imported without a history, by whichever connection can', async (t) => {
+/** An account whose phone hands over an address book and no history, and what is imported of it. */
+async function withAddressBookAlone() {
   const account = await bench.world.account();
   await network.setPast(account.identifier, { contacts: [], history: [], isWithheld: true });
   await network.saveContact(account.identifier, { phone: ada, name: 'Ada (work)' });
-  const told = (event: DriverEvent): event is ContactsEvent => event.type === 'contacts';
-  const expected = { contacts: [{ phone: ada, name: 'Ada (work)' }] };
-  const one = await bench.linked(account, { importContacts: true, importHistory: false });
-  // The library keeps its news back while it waits for a history, for 20 s.
-  t.match(await one.port.next('address book', told, 40_000), expected);
-  await bench.quiet();
+  const imported = { contacts: [{ phone: ada, name: 'Ada (work)' }] };
+  return { account, imported, asked: { importContacts: true, importHistory: false } };
+}
+
+const isAddressBook = (event: DriverEvent): event is ContactsEvent => event.type === 'contacts';
+
+t.test('an address book whose connection ends right after the read is imported', async (t) => {
+  const { account, imported, asked } = await withAddressBookAlone();
+  const one = await bench.open(account);
+  one.port.onEmit = async (event) => {
+    if (isAddressBook(event)) await new Promise(() => undefined);
+  };
+  await bench.link(one, 'qr', asked);
   const version = 'key:app-state-sync-version:critical_unblock_low';
-  t.ok(one.port.credentials.values.delete(version), 'as if the connection had ended before');
+  const { values } = one.port.credentials;
+  await until('the read to be durable', async () => values.has(version) || undefined);
   const later = await bench.resumed(one);
-  t.match(await later.port.next('address book', told), expected);
+  t.match(await later.port.next('address book', isAddressBook), imported);
   await bench.quiet();
   const again = await bench.resumed(later);
   await bench.quiet();
-  t.notOk(again.port.events.some(told), 'it comes once');
+  t.notOk(again.port.events.some(isAddressBook), 'it comes once');
+});
+
+t.test('a read of the address book without an answer delays no send', async (t) => {
+  const { account, imported, asked } = await withAddressBookAlone();
+  const reads = async () => (await network.heard())['iq set w:sync:app:state sync'] ?? 0;
+  const before = await reads();
+  await network.holdAddressBook(account.identifier, true);
+  const one = await bench.linked(account, asked);
+  await until('the read', async () => (await reads()) > before || undefined);
+  await one.session.send(textTo(ben, 'msg_meanwhile'), patient());
+  t.notOk(one.port.events.some(isAddressBook));
+  await network.holdAddressBook(account.identifier, false);
+  const later = await bench.resumed(one);
+  t.match(await later.port.next('address book', isAddressBook), imported, 'the next one reads it');
+  await bench.quiet();
+  const again = await bench.resumed(later);
+  await bench.quiet();
+  t.notOk(again.port.events.some(isAddressBook), 'it comes once');
 });
 
 t.test('whoever the phone has not saved is no contact', async (t) => {

@@ -33,6 +33,7 @@ const calls = [
   'treatSends',
   'followWith',
   'deafen',
+  'holdAddressBook',
   'remove',
   'renumber',
   'lookUps',

@@ -249,6 +249,11 @@ export class FakeNetwork {
     this.#phone(number).deaf = true;
   }
 
+  /** Whether reads of the phone's address book stay unanswered. */
+  async holdAddressBook(number: string, held: boolean): Promise<void> {
+    this.#phone(number).holdsAddressBook = held;
+  }
+
   /** Refuses the next questions of this phone's device whose number somebody has, with this error number. */
   async refuseLookUps(number: string, count: number, error = '503'): Promise<void> {
     const phone = this.#phone(number);

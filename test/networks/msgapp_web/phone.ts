@@ -76,6 +76,8 @@ export class Phone {
   tokens: Map<string, Buffer> | null = null;
   /** No query is answered: the connection is open and dead. */
   deaf = false;
+  /** No read of the address book is answered. */
+  holdsAddressBook = false;
   /** How many questions whose number somebody has are refused. */
   refusedLookUps = 0;
   /** The error number with which they are. */

@@ -229,6 +229,7 @@ export class Switchboard {
         return;
       case 'iq':
         if (node.attrs.type === 'result' || phone.deaf) return;
+        if (phone.holdsAddressBook && node.attrs.xmlns === 'w:sync:app:state') return;
         return await this.#afterDelay(node, () => this.#answer(phone, companion, wire, node));
     }
   }
