@@ -67,9 +67,10 @@ export function makeOutcomeLane(
         deliveries.set(deliveryId, next);
         changed.add(deliveryId);
         const health = healths.get(receiverId);
-        if (health !== undefined) {
-          const staysAtGone = webhook !== undefined && webhook.grant !== null;
-          const pause = { ...rules.pause, staysAtGone };
+        // The failure of a subscription that has ended says nothing about the others at its URL.
+        const isOver = attempt.failure !== null && webhook === undefined;
+        if (health !== undefined && !isOver) {
+          const pause = { ...rules.pause, staysAtGone: (webhook?.grant ?? null) !== null };
           healths.set(receiverId, afterAttemptAt(health, delivery, attempt, pause, now));
           touched.add(receiverId);
         }

@@ -328,6 +328,37 @@ for (const engine of databases) {
       t.equal(internet.seen.length, 1);
     });
 
+    t.test('a failure after the end of its subscription changes no health', async (t) => {
+      const { internet, start } = await open(t);
+      const one = await start();
+      const tenantId = await addTenant(one);
+      const grant = { keyId: 'key', expiresAt: Number.MAX_SAFE_INTEGER };
+      const ending = await addWebhook(one, tenantId, { grant, sealedSecret: newSecret() });
+      const { url } = ending;
+      const staying = await addWebhook(one, tenantId, { url, subscribedTo: ['message.read'] });
+      let answer: (status: number) => void = () => undefined;
+      const answered = new Promise<number>((resolve) => {
+        answer = resolve;
+      });
+      internet.on(url, () => answered);
+      await raise(one, tenantId, [{ subject: 'late' }]);
+      await until('the attempt', () => internet.at(url).length === 1);
+      await one.storage.submit(unsubscribeLane, { tenantId, id: ending.id });
+      answer(410);
+      const [ended] = await until('the outcome', async () => {
+        const all = await deliveriesOf(one);
+        return all.every(({ state }) => state === 'failed') && all;
+      });
+      t.match(ended, { attempts: 1, log: [{ statusCode: 410 }] });
+      const [receiver] = await one.storage.read.receivers.find([staying.receiverId]);
+      t.match(receiver?.health, { consecutiveFailures: 0, totalFailures: 0, disabledAt: null });
+      internet.on(url, () => 204);
+      await raise(one, tenantId, [{ type: 'message.read', subject: 'next' }]);
+      await until('the next delivery', async () =>
+        (await deliveriesOf(one)).some(({ state }) => state === 'delivered'),
+      );
+    });
+
     t.test('a retry whose event is gone fails, and says why', async (t) => {
       const { internet, start } = await open(t);
       const one = await start({ settings: { retryDelaysMs: [300] } });
