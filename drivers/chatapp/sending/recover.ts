@@ -1,10 +1,10 @@
 import type { Long, tl } from '@mtcute/core';
 import type { OutboundMessage } from '../../../core/contracts/driver.ts';
 import type { Client } from '../client.ts';
+import { history } from '../history.ts';
 import { inputPeer, type Person } from '../people.ts';
 import type { Progress, SentMessage } from '../progress.ts';
 import { differenceSince } from '../updates/difference.ts';
-import { history } from '../updates/read-marks.ts';
 
 /** The search for a message that the network already has. */
 export interface RecoveryParts {

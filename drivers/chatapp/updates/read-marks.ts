@@ -1,6 +1,6 @@
-import { Long, type tl } from '@mtcute/core';
 import type { ReceiptEvent } from '../../../core/contracts/driver.ts';
 import type { Client } from '../client.ts';
+import { history, pageSize } from '../history.ts';
 import { inputPeer, type People, type Person } from '../people.ts';
 import type { Progress } from '../progress.ts';
 import type { CredentialBuffer } from '../storage/credential-buffer.ts';
@@ -9,8 +9,7 @@ import type { Apart, Translated } from './translated.ts';
 
 /** Messages that were sent and not read, kept in memory for one account at most. */
 const mostUnread = 2_000;
-/** Messages asked for at once, and pages at most, when read messages are not in memory. */
-const pageSize = 100;
+/** Pages asked for at most when read messages are not in memory. */
 const mostPages = 10;
 
 /**
@@ -77,34 +76,36 @@ export class ReadMarks {
     for (const [id, reference] of this.#unread.get(userId) ?? []) {
       if (id <= upTo) ids.set(id, reference);
     }
+    const all = [...ids].sort(([one], [other]) => one - other);
+    // Those of a look-up, and others whose send may not be answered.
+    const unsure = all.flatMap(([id, reference]) => (reference === null ? [id] : []));
     return {
-      events: [...ids]
-        .sort(([one], [other]) => one - other)
-        .map(([id, reference]) => this.#receipt(id, reference, 'read', null, at)),
+      events: all.map(([id, reference]) => this.#receipt(id, reference, 'read', null, at)),
       kept: () => {
         this.#underWay.delete(read);
         for (const id of ids.keys()) this.#drop(userId, id);
-        if (found === null) return;
+        // Another read of this contact was refused meanwhile.
+        if (found === null || !this.#lookedUp.has(userId)) return;
         this.#failed.settled(userId);
         // The next look-up reads back to the mark, which stays while receipts before it may be missing.
         if (this.#mayMark(userId)) this.#buffer.put(markName(userId), String(upTo));
       },
-      ...(found === null || found.length === 0 ? {} : { apart: this.#apart(read, found) }),
+      ...(unsure.length === 0 ? {} : { apart: this.#apart(read, unsure, found !== null) }),
     };
   }
 
   /**
-   * What happens to receipts found by a look-up. Until they are durable neither the position nor this contact's mark is
-   * stored: after a crash the look-up is made again.
+   * What happens to receipts of messages whose send may not be answered. Until they are durable neither the position nor
+   * this contact's mark is stored: after a crash the look-up is made again.
    */
-  #apart(read: Read, found: readonly number[]): Apart {
+  #apart(read: Read, unsure: readonly number[], isLookedUp: boolean): Apart {
     const { userId } = read;
     return {
       begun: () => {
         this.#underWay.add(read);
-        this.#failed.settled(userId);
+        if (isLookedUp) this.#failed.settled(userId);
         const unread = this.#unread.get(userId);
-        for (const id of found) if (unread?.get(id) === null) this.#drop(userId, id);
+        for (const id of unsure) if (unread?.get(id) === null) this.#drop(userId, id);
       },
       refused: () => {
         this.#underWay.delete(read);
@@ -222,26 +223,6 @@ export class ReadMarks {
 }
 
 const deletedUnread = 'deleted_unread: the message was deleted before the contact had read it';
-
-/** The newest messages of a chat, newest first, between two ids that are left out. */
-export async function history(
-  client: Client,
-  peer: tl.TypeInputPeer,
-  { before = 0, after = 0 }: { readonly before?: number; readonly after?: number },
-): Promise<readonly tl.TypeMessage[]> {
-  const answer = await client.call({
-    _: 'messages.getHistory',
-    peer,
-    offsetId: before,
-    offsetDate: 0,
-    addOffset: 0,
-    limit: pageSize,
-    maxId: 0,
-    minId: after,
-    hash: Long.ZERO,
-  });
-  return 'messages' in answer ? answer.messages : [];
-}
 
 /** The name of the credential of how far somebody has read. Pure. */
 export function markName(userId: number | string): string {

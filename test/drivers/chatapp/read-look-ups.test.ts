@@ -65,6 +65,36 @@ t.test('messages do not wait for receipts that take long', async (t) => {
   t.match(await killed.port.receipt(), { networkId: before.networkId }, 'comes after a crash');
 });
 
+t.test('messages do not wait for receipts of two reads that come together', async (t) => {
+  const { bench, phone, before, later } = await reopenedAfterSend(t);
+  const { control } = bench;
+  const { port, session } = later;
+  await port.state('connected');
+  const after = await session.send(textTo(bench, 'msg_after'), patient());
+  let release = () => undefined as unknown;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const receipts: (() => void)[] = [];
+  port.onEmit = async ({ type }) => {
+    if (type === 'message') await held;
+    if (type === 'receipt') await new Promise<void>((resolve) => receipts.push(resolve));
+  };
+  control.write(phone, { from: friend.phone, text: 'held up' });
+  await port.message();
+  for (const { networkId } of [before, after]) control.read(phone, networkId);
+  // Its answer comes behind both.
+  await session.send(textTo(bench, 'msg_behind'), patient());
+  release();
+  await port.receipt();
+  control.write(phone, { from: friend.phone, text: 'meanwhile' });
+  t.equal((await port.message(3_000)).text, 'meanwhile');
+  for (const taken of receipts) taken();
+  await sleep(100);
+  const mark = [...port.credentials.values].find(([name]) => name.startsWith('read:'))?.[1];
+  t.equal(mark, after.networkId.replace(/^.*:/, ''), 'read up to the second');
+});
+
 t.test('messages do not wait for chats that the network will not show', async (t) => {
   const { bench, phone, before, later } = await reopenedAfterSend(t);
   const { control } = bench;
