@@ -11,6 +11,9 @@ import { TenantTurns } from './tenant-turns.ts';
 /** Events of a tenant that are read at once. */
 const pageSize = 100;
 
+/** Maximum age of a page whose events are handed out: what was erased meanwhile is in it still. Milliseconds. */
+const freshMs = 1_000;
+
 /** Tenants whose events are handled at the same time. */
 const tenantsAtOnce = 8;
 
@@ -82,19 +85,24 @@ export class Subscription {
     if (failed !== undefined && !signal.aborted) throw failed;
   }
 
-  /** Handles a page of a tenant's events; what is behind it waits for its next turn. @throws GatewayError `unavailable` */
+  /**
+   * Handles a page of a tenant's events until it is too old; what is behind waits for the next turn.
+   * @throws GatewayError `unavailable`
+   */
   async #follow(tenantId: string, since: number, signal: AbortSignal): Promise<void> {
     const { storage, feed, name } = this.#parts;
     const cursor = { subscription: name, tenantId };
     const after = await storage.read.eventCursors.find(name, tenantId);
     if (after === 0) await storage.submit(moveCursorLane, { ...cursor, sequence: 0 });
     const filter = { tenantId, types: nine, accounts: null, limit: pageSize };
+    const freshUntil = performance.now() + freshMs;
     const page = await feed.page(filter, { after, since: null, at: 0 });
     const events = await this.#raisedSince(since, page.events);
-    const { handled, isHeld } = await this.#handle(tenantId, events, signal);
-    const sequence = isHeld || signal.aborted ? (handled ?? after) : page.position.after;
+    const { handled, end } = await this.#handle(tenantId, events, { signal, freshUntil });
+    const isWhole = end === 'last' && !signal.aborted;
+    const sequence = isWhole ? page.position.after : (handled ?? after);
     if (sequence > after) await storage.submit(moveCursorLane, { ...cursor, sequence });
-    if (page.hasMore && !isHeld) this.#turns.add(tenantId);
+    if (end === 'old' || (end === 'last' && page.hasMore)) this.#turns.add(tenantId);
   }
 
   /** Leaves out events from before a moment, but where a clock was set back since: the moment is ahead of the database's. */
@@ -105,16 +113,20 @@ export class Subscription {
     return since > now + longestTransactionMs ? events : raised;
   }
 
-  /** Handles events in order, up to the first whose handler rejects; answers the number of the last one handled. */
+  /**
+   * Handles events in order, until they are too old or a handler rejects; one at least, however long the read took.
+   * Answers the number of the last one handled.
+   */
   async #handle(
     tenantId: string,
     events: readonly ReadEvent[],
-    signal: AbortSignal,
-  ): Promise<{ readonly handled: number | null; readonly isHeld: boolean }> {
+    { signal, freshUntil }: { readonly signal: AbortSignal; readonly freshUntil: number },
+  ): Promise<{ readonly handled: number | null; readonly end: 'last' | 'old' | 'rejected' }> {
     const { handler, log, name } = this.#parts;
     let handled: number | null = null;
     for (const event of events) {
       if (signal.aborted) break;
+      if (handled !== null && performance.now() >= freshUntil) return { handled, end: 'old' };
       const { sequence } = event;
       try {
         await handler(this.#view(event), {
@@ -127,12 +139,12 @@ export class Subscription {
         const failures = this.#turns.hold(tenantId);
         const fields = { err: error, subscription: name, tenant: tenantId, event: event.id };
         log.error({ ...fields, failures }, 'an event was not handled; it is tried again');
-        return { handled, isHeld: true };
+        return { handled, end: 'rejected' };
       }
       this.#turns.passed(tenantId);
       handled = sequence;
     }
-    return { handled, isHeld: false };
+    return { handled, end: 'last' };
   }
 
   #view({ id, type, createdAt, accountId, payload }: ReadEvent): EventView {

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
 import type { FeedFilter, FeedPosition } from '../../../../plugins/events/feed/feed.ts';
 import { Subscription } from '../../../../plugins/events/subscriptions/subscription.ts';
@@ -43,6 +44,44 @@ t.test('tenants with many events keep none with a single one waiting', async (t)
   await new Subscription(parts).run(ended.signal);
   t.equal(order.length, 8 * 3 * pageSize + 1, 'each is handled once');
   t.ok(order.indexOf('quiet') < 9 * pageSize, `the quiet one at place ${order.indexOf('quiet')}`);
+});
+
+t.test('what is erased while a handler takes its time is handed to none', async (t) => {
+  let stored = [1, 2, 3].map((sequence) => ({
+    ...{ id: `evt_${sequence}`, type: 'message.received', createdAt: 1, accountId: null },
+    ...{ payload: '{}', sequence },
+  }));
+  let cursor = 0;
+  const handled: string[] = [];
+  const ended = new AbortController();
+  // As much of the parts as is called.
+  const parts = {
+    storage: {
+      read: {
+        jobs: { find: async () => [] },
+        eventCursors: { behind: async () => ['ten_a'], find: async () => cursor },
+      },
+      submit: async (_: unknown, { sequence }: { sequence: number }) => {
+        cursor = sequence;
+        if (sequence === 3) ended.abort();
+      },
+    },
+    feed: {
+      page: async (_: unknown, { after }: FeedPosition) => {
+        const events = stored.filter(({ sequence }) => sequence > after);
+        return { events, hasMore: false, position: { after: 3, since: null, at: 0 } };
+      },
+    },
+    ...{ mint: (key: string) => key, log, name: 'test' },
+    handler: async ({ id }: { id: string }) => {
+      handled.push(id);
+      if (id !== 'evt_1') return;
+      stored = stored.filter(({ sequence }) => sequence !== 2);
+      await setTimeout(1_100);
+    },
+  } as unknown as ConstructorParameters<typeof Subscription>[0];
+  await new Subscription(parts).run(ended.signal);
+  t.same(handled, ['evt_1', 'evt_3']);
 });
 
 /** What a subscription handles that was made at a moment, of events from these, while the database's clock has another. */
