@@ -1,6 +1,7 @@
 import type { BinaryNode } from 'baileys';
 import type { DriverEvent } from '../../core/contracts/driver.ts';
 import { isBroadcastList, isOneContact, ownAddresses } from './addresses.ts';
+import { allOf } from './all-of.ts';
 import { Arriving, retryPausesMs } from './arriving.ts';
 import { Awaited } from './awaited.ts';
 import { errorText } from './error-text.ts';
@@ -226,10 +227,4 @@ export class InboundRelay {
     }
     await this.#socket.sendMessageAck(node).catch(() => undefined);
   }
-}
-
-/** Resolves when all have. @throws the first failure, once none is under way */
-async function allOf(works: readonly Promise<void>[]): Promise<void> {
-  const failed = (await Promise.allSettled(works)).find((work) => work.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
 }

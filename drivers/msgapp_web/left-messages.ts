@@ -1,4 +1,5 @@
 import type { Port } from '../../core/contracts/driver.ts';
+import { allOf } from './all-of.ts';
 import { arrivingName } from './arriving.ts';
 import { ArrivingMessage } from './arriving-message.ts';
 import { beforeAbort, underFirst } from './before-abort.ts';
@@ -7,6 +8,9 @@ import { loadLibrary } from './library.ts';
 
 /** In which the gateway is given what is left, in milliseconds: the end of the link is reported after it. */
 const handOverMs = 5_000;
+
+/** Messages that the gateway is given at once: it keeps a contact's order, and has room for 64. */
+const atOnce = 32;
 
 /**
  * Hands over the messages that still wait for a file, in their order and without it: their connection has ended for long,
@@ -35,13 +39,14 @@ async function handOver(port: Port, signal: AbortSignal): Promise<void> {
   const library = await loadLibrary();
   // Written by `Arriving`, and nobody else writes under these names.
   const names = JSON.parse(list) as string[];
-  for (const name of names) {
-    // Read one by one: an erasure may delete some meanwhile.
-    const { [name]: text } = await credentials.get([name]);
+  for (let first = 0; first < names.length; first += atOnce) {
+    const group = names.slice(first, first + atOnce);
+    // Read group by group: an erasure may delete some meanwhile.
+    const stored = await credentials.get(group);
     if (signal.aborted) return;
-    if (text !== undefined) {
-      await port.emit(ArrivingMessage.stored(library, text).eventWithoutFile());
-    }
+    const texts = group.flatMap((name) => stored[name] ?? []);
+    const left = texts.map((text) => ArrivingMessage.stored(library, text));
+    await allOf(left.map((message) => port.emit(message.eventWithoutFile())));
   }
   // Another connection may have added to the list.
   if (signal.aborted) return;
