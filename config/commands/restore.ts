@@ -7,6 +7,7 @@ import { createLog } from '../../core/log.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { type Places, placesOf } from '../backup/embedded.ts';
 import { names, readManifest } from '../backup/manifest.ts';
+import { deleteUnknownMedia } from '../backup/media.ts';
 import { leftInPlace, type Move, putInPlace } from '../backup/placing.ts';
 import { inWorkFolder } from '../backup/work-folder.ts';
 import { composeAdministration } from '../compose-administration.ts';
@@ -48,7 +49,7 @@ async function takeOver(
   await mkdir(unpacked);
   await unpack(file, unpacked);
   const { version, created_at } = readManifest(unpacked, file);
-  const queued = await settle(config, join(unpacked, names.database));
+  const queued = await settle(config, unpacked);
   // A copy has what the settling has left in a file of its own beside the database.
   const settled = join(folder, 'settled.db');
   copyDatabase(join(unpacked, names.database), settled);
@@ -93,7 +94,8 @@ function refuseData({ database, network, media }: Places): void {
 }
 
 /** Opens the unpacked database, which must be whole, not too new, and sealed with this secret. */
-async function settle(config: GatewayConfig, database: string): Promise<number> {
+async function settle(config: GatewayConfig, unpacked: string): Promise<number> {
+  const database = join(unpacked, names.database);
   if (!existsSync(database)) throw new StartRefusal('The backup has no database.');
   const parts = { ...config, database_url: `sqlite:${database}` };
   const log = createLog('warn', process.stderr);
@@ -102,6 +104,7 @@ async function settle(config: GatewayConfig, database: string): Promise<number> 
     const { storage } = gateway.cradle;
     const queued = await storage.submit(settleRestored, undefined);
     await storage.scrub();
+    await deleteUnknownMedia(join(unpacked, names.media), storage.read);
     return queued;
   } finally {
     await gateway.close();

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import t from 'tap';
 import { backUp } from '../../config/commands/backup.ts';
 import { restore } from '../../config/commands/restore.ts';
@@ -153,7 +153,11 @@ t.test('a backup has the network that the gateway runs, and goes to other volume
   const sent = await sendAccepted(old.api, { to: { phone: ada }, text: 'before' });
   await untilMessage(old.api, sent, 'read');
   const tar = join(place, 'backup.tar');
-  t.match(await backUp(tar, { DATA_DIR: home, ...secret }), { json: { media: 1 } });
+  // As if it had come between the copy of the database and that of the files.
+  const later = join('media', 'kept', 'ten_a', 'ff', 'f'.repeat(32));
+  await mkdir(dirname(join(home, later)), { recursive: true });
+  await writeFile(join(home, later), 'of Bob');
+  t.match(await backUp(tar, { DATA_DIR: home, ...secret }), { json: { media: 2 } });
   await old.kill();
   const target = {
     DATA_DIR: elsewhere,
@@ -168,6 +172,7 @@ t.test('a backup has the network that the gateway runs, and goes to other volume
   await writeFile(blocked, '');
   await t.rejects(restore(tar, { ...target, GATEWAY_MEDIA__DIRECTORY: blocked }));
   await restore(tar, target);
+  t.notOk(existsSync(join(volume, later)), 'no file that no row would ever delete');
   const young = await start(elsewhere, { GATEWAY_MEDIA__DIRECTORY: join(volume, 'media') });
   await untilStatus(young.api, 'msgapp', phone, 'connected');
   t.match(await outbox(young.api, phone), [{ message_id: sent }], 'the network knows what came');

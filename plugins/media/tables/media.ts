@@ -89,6 +89,15 @@ export class MediaTable {
     );
   }
 
+  /** Keys that have a row, in whatever state. */
+  async announced(keys: readonly string[]): Promise<ReadonlySet<string>> {
+    const found: readonly string[] = await this.db
+      .knex('media_files')
+      .whereIn('id', [...keys])
+      .pluck('id');
+    return new Set(found);
+  }
+
   /** A file that is kept, or null. */
   async find(key: string): Promise<StoredFile | null> {
     const [row]: readonly MediaColumns[] = await this.db

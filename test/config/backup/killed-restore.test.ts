@@ -14,6 +14,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { putInPlace } from '../../../config/backup/placing.ts';
+import { createLog } from '../../../core/log.ts';
+import { connect } from '../../../plugins/storage/connection.ts';
 import { startProcess } from '../../harness/processes.ts';
 import { scale } from '../../harness/scale.ts';
 
@@ -54,6 +56,10 @@ t.test('wherever a restore is killed, the next one finds no trace of it', async 
   const kept = join(home, 'media', 'kept', 'ten_a', '00');
   await mkdir(kept, { recursive: true });
   await writeFile(join(kept, 'a picture'), 'of Ada');
+  const connections = connect(`sqlite:${join(home, 'gateway.db')}`, createLog('silent'));
+  const row = { id: 'a picture', tenant_id: 'ten_a', state: 1, created_at: 0 };
+  await connections.write('media_files').insert(row);
+  await connections.close();
   const tar = join(place, 'backup.tar');
   t.match(await run(`backup ${tar}`, { DATA_DIR: home }), { code: 0 });
 
