@@ -49,7 +49,8 @@ async function takeOver(
   await mkdir(unpacked);
   await unpack(file, unpacked);
   const { version, created_at } = readManifest(unpacked, file);
-  const queued = await settle(config, unpacked);
+  const { queued, media } = await settle(config, unpacked);
+  if (media > 0) refuseBucket(media, places);
   // A copy has what the settling has left in a file of its own beside the database.
   const settled = join(folder, 'settled.db');
   copyDatabase(join(unpacked, names.database), settled);
@@ -93,8 +94,24 @@ function refuseData({ database, network, media }: Places): void {
   throw new StartRefusal(`${found} is there already: a backup is restored where there is no data.`);
 }
 
-/** Opens the unpacked database, which must be whole, not too new, and sealed with this secret. */
-async function settle(config: GatewayConfig, unpacked: string): Promise<number> {
+/** Refuses to leave out the media of a backup: nothing would copy them into the bucket. */
+function refuseBucket(files: number, { media }: Places): void {
+  if (media !== null) return;
+  throw new StartRefusal(
+    `The backup has ${files} files of media, and this gateway keeps media in a bucket: restore without ` +
+      'GATEWAY_MEDIA__S3__BUCKET, then copy each TENANT/XX/KEY of media/kept into the bucket as TENANT/KEY behind ' +
+      'GATEWAY_MEDIA__S3__PREFIX.',
+  );
+}
+
+/**
+ * Opens the unpacked database, which must be whole, not too new, and sealed with this secret. Answers how many messages
+ * were queued in it, and how many files of media it has.
+ */
+async function settle(
+  config: GatewayConfig,
+  unpacked: string,
+): Promise<{ readonly queued: number; readonly media: number }> {
   const database = join(unpacked, names.database);
   if (!existsSync(database)) throw new StartRefusal('The backup has no database.');
   const parts = { ...config, database_url: `sqlite:${database}` };
@@ -104,8 +121,8 @@ async function settle(config: GatewayConfig, unpacked: string): Promise<number> 
     const { storage } = gateway.cradle;
     const queued = await storage.submit(settleRestored, undefined);
     await storage.scrub();
-    await deleteUnknownMedia(join(unpacked, names.media), storage.read);
-    return queued;
+    const media = await deleteUnknownMedia(join(unpacked, names.media), storage.read);
+    return { queued, media };
   } finally {
     await gateway.close();
   }

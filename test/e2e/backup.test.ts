@@ -171,6 +171,10 @@ t.test('a backup has the network that the gateway runs, and goes to other volume
   const blocked = join(elsewhere, 'a file');
   await writeFile(blocked, '');
   await t.rejects(restore(tar, { ...target, GATEWAY_MEDIA__DIRECTORY: blocked }));
+  const bucket = { GATEWAY_MEDIA__S3__BUCKET: 'a-bucket' };
+  const message =
+    /^The backup has 1 files of media, .* a bucket: restore without GATEWAY_MEDIA__S3__BUCKET/;
+  await t.rejects(restore(tar, { ...target, ...bucket }), { message });
   await restore(tar, target);
   t.notOk(existsSync(join(volume, later)), 'no file that no row would ever delete');
   const young = await start(elsewhere, { GATEWAY_MEDIA__DIRECTORY: join(volume, 'media') });
