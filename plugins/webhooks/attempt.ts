@@ -32,10 +32,19 @@ export interface AttemptFacts
   readonly secrets: SigningSecrets | null;
 }
 
-/** The log entry of an attempt for which nothing was sent. @param message why, for whoever receives the webhook */
-export function unsentAttempt(number: number, at: number, message: string): Attempt {
+/**
+ * The log entry of an attempt for which nothing was sent.
+ * @param message why, for whoever receives the webhook
+ * @param unsent whether a retry may send something
+ */
+export function unsentAttempt(
+  number: number,
+  at: number,
+  message: string,
+  unsent: 'retried' | 'final',
+): Attempt {
   const failure = { kind: 'blocked', message } as const;
-  return { number, at, durationMs: 0, statusCode: null, answer: '', failure };
+  return { number, at, durationMs: 0, statusCode: null, answer: '', failure, unsent };
 }
 
 /** Dependencies and time-outs of an attempt. */

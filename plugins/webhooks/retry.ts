@@ -19,10 +19,10 @@ const finalStatuses = [410, 413];
 /** Schedule that holds after an attempt of a subscription; without pauses where it is not retried. Pure. */
 export function scheduleOf(
   webhook: Pick<Webhook, 'retriesEnabled' | 'grant'> | undefined,
-  { statusCode }: Pick<Attempt, 'statusCode'>,
+  { statusCode, unsent }: Pick<Attempt, 'statusCode' | 'unsent'>,
   { delaysMs, eventDelaysMs }: RetrySchedules,
 ): RetryRules {
-  if (webhook === undefined) return { delaysMs: [] };
+  if (webhook === undefined || unsent === 'final') return { delaysMs: [] };
   if (webhook.grant === null) return { delaysMs: webhook.retriesEnabled ? delaysMs : [] };
   const isFinal = statusCode !== null && finalStatuses.includes(statusCode);
   return { delaysMs: isFinal ? [] : eventDelaysMs };

@@ -107,7 +107,8 @@ function verdictOn(delivery: Delivery, basis: VerdictBasis): Verdict {
 function withoutEvent(delivery: Delivery, at: number): Delivery {
   const attempts = delivery.attempts + 1;
   const message = 'The event is not kept any more: nothing was sent.';
-  return { ...delivery, attempts, log: [...delivery.log, unsentAttempt(attempts, at, message)] };
+  const attempt = unsentAttempt(attempts, at, message, 'final');
+  return { ...delivery, attempts, log: [...delivery.log, attempt] };
 }
 
 function ended(delivery: Delivery, state: 'suppressed' | 'failed'): Delivery {

@@ -7,6 +7,7 @@ import { logPauses } from '../pause-lines.ts';
 import { afterAttempt, type RetrySchedules, scheduleOf } from '../retry.ts';
 import type { Attempt, AttemptedDelivery } from '../tables/delivery-rows.ts';
 import type { Health, Receiver } from '../tables/receiver-rows.ts';
+import type { Webhook } from '../tables/webhook-rows.ts';
 
 /** An attempt that has ended. */
 export interface OutcomeInput {
@@ -67,9 +68,7 @@ export function makeOutcomeLane(
         deliveries.set(deliveryId, next);
         changed.add(deliveryId);
         const health = healths.get(receiverId);
-        // The failure of a subscription that has ended says nothing about the others at its URL.
-        const isOver = attempt.failure !== null && webhook === undefined;
-        if (health !== undefined && !isOver) {
+        if (health !== undefined && isCounted(attempt, webhook)) {
           const pause = { ...rules.pause, staysAtGone: (webhook?.grant ?? null) !== null };
           healths.set(receiverId, afterAttemptAt(health, delivery, attempt, pause, now));
           touched.add(receiverId);
@@ -94,6 +93,14 @@ export function makeOutcomeLane(
       });
     },
   };
+}
+
+/**
+ * Whether an attempt counts in the health of its URL: a request was made, and its failure is not that of a subscription
+ * that has ended. Pure.
+ */
+function isCounted({ failure, unsent }: Attempt, webhook: Webhook | undefined): boolean {
+  return unsent === undefined && (failure === null || webhook !== undefined);
 }
 
 /** Reads and locks the rows of the outcomes, in lock order. */

@@ -22,18 +22,19 @@ export async function send(parts: SendingParts, ready: ReadyAttempt, at: number)
   const { timeoutMs, connectTimeoutMs } = settings;
   const { delivery, webhook, event } = ready;
   const number = delivery.attempts + 1;
-  const unsent = (message: string) => unsentAttempt(number, at, message);
   let opened: SigningSecrets | null = null;
   try {
     opened = secrets.of(webhook, at);
   } catch (error) {
     log.error({ err: error, webhook: webhook.id }, 'a signing secret cannot be opened');
-    return unsent('The gateway cannot open the signing secret: nothing was sent.');
+    const message = 'The gateway cannot open the signing secret: nothing was sent.';
+    return unsentAttempt(number, at, message, 'retried');
   }
   const payload = withFreshMedia(event.payload, mint);
   const request = { ...requestOf(ready, number, payload, opened), at };
   if (webhook.grant !== null && Buffer.byteLength(request.payload) > mostBodyBytes) {
-    return unsent(`The body has more than ${mostBodyBytes} bytes: nothing was sent.`);
+    const message = `The body has more than ${mostBodyBytes} bytes: nothing was sent.`;
+    return unsentAttempt(number, at, message, 'final');
   }
   return attempt({ egress, clock, timeoutMs, connectTimeoutMs }, request);
 }

@@ -20,6 +20,8 @@ export interface Attempt {
   readonly answer: string;
   /** Null when delivered. */
   readonly failure: { readonly kind: FailureKind; readonly message: string } | null;
+  /** Set when nothing was sent, whether a retry may send something; absent when a request was made. */
+  readonly unsent?: 'retried' | 'final';
 }
 
 /** One event on its way to one subscription. */

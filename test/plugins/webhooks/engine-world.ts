@@ -83,6 +83,9 @@ export class Internet {
   }
 }
 
+/** A sealed secret that no configured key opens. */
+export const unopenable = 'unopenable';
+
 /** Settings under which tests need not wait. */
 export const quick: EngineSettings = {
   timeoutMs: 2_000,
@@ -150,7 +153,12 @@ export async function openEngine(
       get: () => Promise.reject(new Error('deliveries never ask')),
     },
     mint: (key) => `https://media.test/${key}`,
-    secrets: { open: (sealed, context) => `${sealed} of ${context}` },
+    secrets: {
+      open(sealed, context) {
+        if (sealed === unopenable) throw new Error('its key is not configured');
+        return `${sealed} of ${context}`;
+      },
+    },
     plans: {
       plan: (plan) => ({
         sends_cap: 1,

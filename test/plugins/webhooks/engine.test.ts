@@ -28,6 +28,7 @@ import {
   type Seen,
   save,
   subjects,
+  unopenable,
 } from './engine-world.ts';
 
 const order = ['message.sent', 'message.delivered', 'message.read'] as const;
@@ -397,10 +398,31 @@ for (const engine of databases) {
       });
       t.match(
         ended.find(({ subject }) => subject === 'large'),
-        { state: 'failed', log: [{ failure: { message: /more than 262144 bytes/ } }] },
+        { state: 'failed', attempts: 1, log: [{ failure: { message: /more than 262144 bytes/ } }] },
       );
       t.match(internet.at(hook.url), { length: 1 });
       t.equal(ended.find(({ subject }) => subject === 'small')?.state, 'delivered');
+      const [receiver] = await one.storage.read.receivers.find([hook.receiverId]);
+      t.match(receiver?.health, { totalFailures: 0, totalSuccesses: 1, lastFailure: null });
+    });
+
+    t.test('attempts without a secret that opens are made again and pause nobody', async (t) => {
+      const { internet, start } = await open(t);
+      const pauseSoon = { pauseAfterFailures: 1, pauseAfterMs: 0 };
+      const one = await start({ settings: { retryDelaysMs: [1], ...pauseSoon } });
+      const tenantId = await addTenant(one);
+      const signed = { retriesEnabled: true, sealedSecret: unopenable };
+      const hook = await addWebhook(one, tenantId, signed);
+      await raise(one, tenantId, [{ subject: 'm' }]);
+      const [ended] = await until('the end', async () => {
+        const all = await deliveriesOf(one);
+        return all.length === 1 && all.every(({ dueAt }) => dueAt === null) && all;
+      });
+      t.match(ended, { state: 'failed', attempts: 2 });
+      t.match(ended?.log[0]?.failure, { message: /cannot open the signing secret/ });
+      t.equal(internet.at(hook.url).length, 0);
+      const [receiver] = await one.storage.read.receivers.find([hook.receiverId]);
+      t.match(receiver?.health, { attemptedAt: null, totalFailures: 0, disabledAt: null });
     });
 
     t.test('pause, off, and what is suppressed', { buffered: true }, async (t) => {
