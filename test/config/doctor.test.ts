@@ -249,13 +249,19 @@ t.test('a broker and the proxies, and what is wrong with them', async (t) => {
   const folder = await makeFolder('doctor');
   const allowed = { vhost: '/', configure: '.*', write: '.*', read: '.*' };
   const other = { configure: '^other', write: '^other', read: '^other' };
+  const gateways = '^gateway\\..*';
+  const own = { configure: gateways, write: gateways, read: gateways };
   const definitions = {
     vhosts: [{ name: '/' }, { name: 'full' }],
-    users: ['guest', 'limited', 'nobody'].map((name) => ({ name, password: name, tags: '' })),
+    users: ['guest', 'advised', 'halfway', 'limited', 'nobody'].map((name) => ({
+      ...{ name, password: name, tags: '' },
+    })),
     permissions: [
       { user: 'guest', ...allowed },
       { user: 'guest', ...allowed, vhost: 'full' },
       { user: 'limited', ...allowed, ...other },
+      { user: 'halfway', ...allowed, ...own },
+      { user: 'advised', ...allowed, ...own, write: '^(gateway\\..*|amq\\.default)$' },
     ],
     policies: [
       {
@@ -276,8 +282,13 @@ t.test('a broker and the proxies, and what is wrong with them', async (t) => {
   const sentence = 'The broker takes and gives messages.';
   t.match((await at()).of.get('broker'), { ok: true, sentence });
 
-  const permissions = /permissions to configure, write and read "\^gateway/;
-  isBad(t, await at({ username: 'limited', password: 'limited' }), 'broker', permissions);
+  const advised = await at({ username: 'advised', password: 'advised' });
+  t.match(advised.of.get('broker'), { ok: true, sentence });
+  const permissions =
+    /configure and read "\^gateway\\\.\.\*", and to write "\^\(gateway\\\.\.\*\|amq\\\.default\)\$" /;
+  for (const username of ['limited', 'halfway']) {
+    isBad(t, await at({ username, password: username }), 'broker', permissions);
+  }
   const nobody = await at({ username: 'nobody', password: 'nobody' });
   isBad(t, nobody, 'broker', /refuses the user nobody on the virtual host "\/": correct/);
   const stranger = await at({ password: 'hidden' });
