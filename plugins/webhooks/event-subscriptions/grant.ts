@@ -1,6 +1,7 @@
 import type { EventType } from '../../../core/contracts/events.ts';
 import type { LimitRefusal } from '../contract.ts';
 import { receiverId } from '../subscriptions/receiver-id.ts';
+import { openedBefore } from '../subscriptions/secret.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
 
 /** Shortest and longest grant (SEP-3415: at most 24 h). */
@@ -42,7 +43,7 @@ export function limitRefusal(
 
 /**
  * The subscription after a grant: a new one, or the one before granted anew. Pure.
- * @param open opens a sealed secret of the subscription; its errors are passed to the caller
+ * @param open opens a sealed secret of the subscription; its errors with the new one are passed to the caller
  */
 export function granted(
   before: Webhook | null,
@@ -80,8 +81,10 @@ function withSecret(
   open: (sealed: string) => string,
 ): Webhook {
   const sealed = before.sealedSecret;
+  if (sealed === null) return before;
+  const opened = openedBefore(sealed, open);
   // Sealing one secret twice gives two texts.
-  if (sealed === null || open(sealed) === open(sealedSecret)) return before;
-  const previousSecret = { sealed, until: now + previousSecretMs };
+  if (open(sealedSecret) === opened) return before;
+  const previousSecret = opened === null ? null : { sealed, until: now + previousSecretMs };
   return { ...before, sealedSecret, secretCreatedAt: now, previousSecret };
 }

@@ -29,9 +29,10 @@ export function signingSecretContext(webhookId: string): string {
 export type SignedWebhook = Pick<Webhook, 'id' | 'sealedSecret' | 'previousSecret'>;
 
 /**
- * The secrets of a subscription at a time; null while signing is off.
+ * The secrets of a subscription at a time; null while signing is off. A former secret that cannot be opened counts as
+ * none: a rotation mends a subscription that could not sign.
  * @param now milliseconds since the Unix epoch
- * @param open opens a sealed secret; its errors are passed to the caller
+ * @param open opens a sealed secret; its errors with the current one are passed to the caller
  */
 export function signingSecretsOf(
   { sealedSecret, previousSecret: previous }: SignedWebhook,
@@ -40,5 +41,15 @@ export function signingSecretsOf(
 ): SigningSecrets | null {
   if (sealedSecret === null) return null;
   const isValid = previous !== null && now < previous.until;
-  return { current: open(sealedSecret), previous: isValid ? open(previous.sealed) : null };
+  const current = open(sealedSecret);
+  return { current, previous: isValid ? openedBefore(previous.sealed, open) : null };
+}
+
+/** A secret that was replaced, opened; null when it cannot be. */
+export function openedBefore(sealed: string, open: (sealed: string) => string): string | null {
+  try {
+    return open(sealed);
+  } catch {
+    return null;
+  }
 }

@@ -42,6 +42,17 @@ t.test('the secret before signs for five minutes beside the new one', async (t) 
   });
 });
 
+t.test('a secret before that nothing opens is replaced and signs no longer', async (t) => {
+  const lost = { ...first, sealedSecret: 'lost' };
+  const opening = (sealed: string) => {
+    if (sealed === 'lost') throw new Error('its key is not configured');
+    return open(sealed);
+  };
+  const changed = granted(lost, { ...input, sealedSecret: 'two sealed' }, now, opening);
+  t.match(changed, { sealedSecret: 'two sealed', previousSecret: null });
+  t.throws(() => granted(first, { ...input, sealedSecret: 'lost' }, now, opening));
+});
+
 t.test('the same secret, sealed anew, is no change', async (t) => {
   const again = { ...input, sealedSecret: 'one sealed again' };
   t.match(granted(first, again, now, open), {

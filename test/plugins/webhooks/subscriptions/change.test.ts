@@ -46,6 +46,13 @@ t.test('the secret before signs on for a while after a rotation, and for no long
   t.match(second, { secretCreatedAt: 2_000, previousSecret: { sealed: 'one', until: 2_500 } });
   t.same(opened(second, 2_499), { current: 'opened two', previous: 'opened one' });
   t.same(opened(second, 2_500), { current: 'opened two', previous: null });
+  const without = (lost: string) => (sealed: string) => {
+    if (sealed === lost) throw new Error('its key is not configured');
+    return sealed;
+  };
+  const since = signingSecretsOf(second, 2_499, without('one'));
+  t.same(since, { current: 'two', previous: null }, 'one that nothing opens counts as none');
+  t.throws(() => signingSecretsOf(second, 2_499, without('two')), 'not so the current one');
   t.same(sign(second, 'two', 2_100), second, 'a repeat does not forget the one before');
   const third = sign(second, 'three', 2_200);
   t.same(opened(third, 2_200), { current: 'opened three', previous: 'opened two' });
