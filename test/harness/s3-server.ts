@@ -31,7 +31,10 @@ export async function s3Server(t: Teardown): Promise<S3Server> {
     const isMissing = request.method === 'GET' && !objects.has(path);
     if (service.denies === request.method || (service.denies === 'missing' && isMissing)) {
       response.writeHead(403, { 'content-type': 'application/xml' });
-      return response.end('<Error><Code>AccessDenied</Code><Message>denied</Message></Error>');
+      return response.end(
+        '<Error><Code>AccessDenied</Code><Message>denied</Message><AWSAccessKeyId>AKIA1</AWSAccessKeyId>' +
+          '<Token-0>AKIA2</Token-0></Error>',
+      );
     }
     if (signed !== true) return response.writeHead(403).end();
     if (request.method === 'PUT') {

@@ -49,6 +49,24 @@ const maxAttempts = 2;
 /** Answers that refuse an object, as for want of a right or for a lock, and not the service itself for now. */
 const refusals: ReadonlySet<unknown> = new Set([400, 403, 404, 405, 409, 412]);
 
+/**
+ * A refusal of the service. Of what the library throws it has name, message and status alone: S3 repeats in its answer
+ * who asked, by the key's id and a token, and the library copies that onto its error, for the log to show.
+ */
+class S3Refusal extends Error {
+  readonly status: number | undefined;
+
+  constructor({ name, message, $metadata }: S3ServiceException) {
+    super(message);
+    this.name = name;
+    this.status = $metadata.httpStatusCode;
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw error instanceof S3ServiceException ? new S3Refusal(error) : error;
+}
+
 /** S3 store: objects of an S3-compatible service, which many processes share. */
 export class S3Store implements MediaStore {
   readonly #client: S3Client;
@@ -91,6 +109,8 @@ export class S3Store implements MediaStore {
         new PutObjectCommand({ ...this.#object(location), Body: body, ContentLength: size }),
         { abortSignal: this.#closing.signal, requestTimeout: this.#patience.uploadMs },
       );
+    } catch (error) {
+      rethrow(error);
     } finally {
       body.destroy();
     }
@@ -107,17 +127,17 @@ export class S3Store implements MediaStore {
       return Body instanceof Readable ? Body : null;
     } catch (error) {
       if (error instanceof NoSuchKey) return null;
-      throw error;
+      return rethrow(error);
     }
   }
 
   async remove(location: MediaLocation): Promise<void> {
     const command = new DeleteObjectCommand(this.#object(location));
-    await this.#client.send(command, { abortSignal: this.#closing.signal });
+    await this.#client.send(command, { abortSignal: this.#closing.signal }).catch(rethrow);
   }
 
   isOfOneFile(error: unknown): boolean {
-    return error instanceof S3ServiceException && refusals.has(error.$metadata.httpStatusCode);
+    return error instanceof S3Refusal && refusals.has(error.status);
   }
 
   close(): void {

@@ -30,6 +30,29 @@ t.test('a bucket that accepts and never answers is given up', { timeout: 20_000 
   if (bytes !== null) await t.rejects(buffer(bytes), { name: 'TimeoutError' }, 'a stalled file');
 });
 
+t.test('what a bucket refuses is logged without the key that asked', async (t) => {
+  const s3 = await s3Server(t);
+  const store = new S3Store(s3.settings, quick);
+  t.teardown(() => store.close());
+  const path = join(t.testdir(), 'file');
+  await writeFile(path, 'abc');
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line) => lines.push(line) });
+  for (const [method, ask] of [
+    ['PUT', () => store.put(location, path)],
+    ['GET', () => store.open(location, range)],
+    ['DELETE', () => store.remove(location)],
+  ] as const) {
+    s3.denies = method;
+    const error = await Promise.resolve(ask()).catch((reason: unknown) => reason);
+    t.match(error, { name: 'AccessDenied', message: 'denied', status: 403 }, method);
+    t.ok(store.isOfOneFile(error), method);
+    log.warn({ err: error }, 'refused');
+  }
+  t.equal(lines.length, 3);
+  t.notMatch(lines.join(''), 'AKIA');
+});
+
 t.test('a store that is closed ends what waits for its bucket', { timeout: 5_000 }, async (t) => {
   const s3 = await s3Server(t);
   const store = new S3Store(s3.settings);
