@@ -35,7 +35,7 @@ export class Identities {
   /** By phone or network id. */
   readonly #names = new Map<string, string>();
   /** Saved contacts that the gateway has not taken yet, by the library's id. */
-  #untold = new Map<string, LibraryContact>();
+  #unreported = new Map<string, LibraryContact>();
   #started = false;
   #work: Promise<void>;
   #over = false;
@@ -63,9 +63,9 @@ export class Identities {
     const names = list === undefined ? [] : (JSON.parse(list) as string[]);
     const stored = [...(await writes.get(names)).values()];
     const left = stored.map((text) => JSON.parse(text) as SavedContact);
-    this.#untold = new Map([...left, ...this.#untold]);
+    this.#unreported = new Map([...left, ...this.#unreported]);
     this.#started = true;
-    if (this.#untold.size > 0) this.#tellSaved();
+    if (this.#unreported.size > 0) this.#reportSaved();
     void this.#readAddressBook();
   }
 
@@ -75,7 +75,7 @@ export class Identities {
 
   /** Drops these users, by their digits. */
   forget(users: readonly string[]): void {
-    const dropped = [...this.#untold].filter(([, { id, lid, phoneNumber }]) =>
+    const dropped = [...this.#unreported].filter(([, { id, lid, phoneNumber }]) =>
       [id, lid, phoneNumber].some((address) => users.includes(userOf(address ?? ''))),
     );
     this.#remove(dropped);
@@ -113,9 +113,9 @@ export class Identities {
   #listed(contacts: readonly LibraryContact[]): void {
     if (!this.#parts.keys.imports.contacts) return;
     for (const { id, lid, phoneNumber, name } of contacts) {
-      if (id && name) this.#untold.set(id, { id, lid, phoneNumber, name });
+      if (id && name) this.#unreported.set(id, { id, lid, phoneNumber, name });
     }
-    if (this.#started && this.#untold.size > 0) this.#tellSaved();
+    if (this.#started && this.#unreported.size > 0) this.#reportSaved();
   }
 
   /**
@@ -144,36 +144,47 @@ export class Identities {
   }
 
   /** Saved contacts are stored before they are handed over: the library reads each only once. */
-  #tellSaved(): void {
-    this.#save(this.#untold.keys());
+  #reportSaved(): void {
+    this.#save(this.#unreported.keys());
     this.#next(async () => {
       const { keys, book, emit } = this.#parts;
-      const contacts = [...this.#untold];
-      const saved: DriverContact[] = [];
-      for (const [, contact] of contacts) {
+      const contacts = [...this.#unreported];
+      const saved: (readonly [SavedContact, DriverContact])[] = [];
+      for (const one of contacts) {
+        const [, contact] = one;
         const person = await personOf(book, contact);
-        if (person === null || !contact.name) continue;
+        if (person === null || !contact.name || !this.#isCurrent(one)) continue;
         await book.keepName(person, contact.name);
-        saved.push({ ...person, name: contact.name });
+        saved.push([one, { ...person, name: contact.name }]);
       }
       await keys.writes.durable();
-      for (const event of contactsEvents(saved)) await emit(event);
-      this.#remove(contacts.filter(([id, contact]) => this.#untold.get(id) === contact));
+      for (const event of contactsEvents(this.#currentOf(saved))) await emit(event);
+      this.#remove(contacts.filter((one) => this.#isCurrent(one)));
     });
+  }
+
+  /** False once a saved contact was erased or changed. */
+  #isCurrent([id, contact]: SavedContact): boolean {
+    return this.#unreported.get(id) === contact;
+  }
+
+  /** The contacts whose saved contact is current when each is read. */
+  *#currentOf(saved: readonly (readonly [SavedContact, DriverContact])[]): Iterable<DriverContact> {
+    for (const [one, contact] of saved) if (this.#isCurrent(one)) yield contact;
   }
 
   #remove(contacts: readonly SavedContact[]): void {
     const ids = contacts.map(([id]) => id);
-    for (const id of ids) this.#untold.delete(id);
+    for (const id of ids) this.#unreported.delete(id);
     if (ids.length > 0) this.#save(ids);
   }
 
   /** Writes what is known of saved contacts, or that nothing is. @param ids the library's, of those that have changed */
   #save(ids: Iterable<string>): void {
-    const names = [...this.#untold.keys()].map(nameOf);
+    const names = [...this.#unreported.keys()].map(nameOf);
     const values = new Map<string, string | null>();
     for (const id of ids) {
-      const contact = this.#untold.get(id);
+      const contact = this.#unreported.get(id);
       values.set(nameOf(id), contact === undefined ? null : JSON.stringify([id, contact]));
     }
     values.set(savedContactsName, names.length === 0 ? null : JSON.stringify(names));

@@ -69,11 +69,16 @@ export async function personOf(
   return await book.person(id, phoneNumber ?? lid, name || null);
 }
 
-/** Contacts in events of bounded size. */
-export function* contactsEvents(contacts: readonly DriverContact[]): Iterable<ContactsEvent> {
-  for (let first = 0; first < contacts.length; first += mostContacts) {
-    yield { type: 'contacts', contacts: contacts.slice(first, first + mostContacts) };
+/** Contacts in events of bounded size; those of an event are read when it is asked for. */
+export function* contactsEvents(contacts: Iterable<DriverContact>): Iterable<ContactsEvent> {
+  let together: DriverContact[] = [];
+  for (const contact of contacts) {
+    together.push(contact);
+    if (together.length < mostContacts) continue;
+    yield { type: 'contacts', contacts: together };
+    together = [];
   }
+  if (together.length > 0) yield { type: 'contacts', contacts: together };
 }
 
 async function writerIn(

@@ -785,6 +785,49 @@ t.test(
   },
 );
 
+t.test(
+  'a contact erased while the address book is handed over does not come after it',
+  async (t) => {
+    for (const [moment, count] of [
+      ['before the first event', 0],
+      ['after the first event', 500],
+    ] as const) {
+      const others = Array.from({ length: count }, (_, number) => phoneNumber(20_000 + number));
+      const account = await bench.world.account();
+      for (const phone of [ada, ...others, ben]) {
+        await network.saveContact(account.identifier, { phone, name: 'One' });
+      }
+      const one = await bench.open(account);
+      const { credentials } = one.port;
+      let isErased = false;
+      const eraseOnce = async (): Promise<void> => {
+        if (isErased) return;
+        isErased = true;
+        await until('it to be kept', async () => namesWith(one, ben).length > 0 || undefined);
+        await erase(one, ben);
+      };
+      one.port.onEmit = async (event) => {
+        if (isAddressBook(event)) await eraseOnce();
+      };
+      const get = credentials.get.bind(credentials);
+      credentials.get = async (names) => {
+        const isOfFirst = names.some((name) => name === `contact:${ada.replace('+', '')}`);
+        if (isOfFirst && count === 0) await eraseOnce();
+        return await get(names);
+      };
+      await bench.link(one, 'qr', { importContacts: true, importHistory: false });
+      const imported = () => one.port.events.flatMap((e) => (isAddressBook(e) ? e.contacts : []));
+      await until('the others', async () => imported().length > count || undefined);
+      await bench.quiet();
+      t.notOk(
+        imported().some(({ phone }) => phone === ben),
+        moment,
+      );
+      t.same(namesWith(one, ben), [], moment);
+    }
+  },
+);
+
 t.test('an address book that was not asked for stays on the phone', async (t) => {
   const account = await bench.world.account();
   await network.saveContact(account.identifier, { phone: ben, name: 'Ben (work)' });
