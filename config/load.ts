@@ -32,6 +32,7 @@ export function loadConfig({ env, file }: ConfigSources): GatewayConfig {
   const config = refuseWrongValues(tree, origins);
   refuseMisreadAddresses(config);
   refuseUselessAuthorities(config);
+  refuseHalfKey(config);
   refuseWrongPauses(config);
   return config;
 }
@@ -58,6 +59,17 @@ function refuseUselessAuthorities(config: GatewayConfig): void {
       'database_ca (DATABASE_CA) needs a mysql:// address: correct DATABASE_URL.',
     );
   }
+}
+
+/** Refuses one half of a bucket's access key: the machine's own credentials would be used without a word. */
+function refuseHalfKey({ media: { s3 } }: GatewayConfig): void {
+  if ((s3.access_key === null) === (s3.secret_key === null)) return;
+  const missing = s3.access_key === null ? 'access_key' : 'secret_key';
+  throw new ConfigError(
+    `media.s3.${missing}`,
+    `media.s3.${missing} (GATEWAY_MEDIA__S3__${missing.toUpperCase()}) is missing: set access_key and secret_key, ` +
+      "or neither for the machine's own credentials.",
+  );
 }
 
 /**

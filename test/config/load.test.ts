@@ -317,6 +317,16 @@ const refusals: readonly [string, () => unknown, RegExp][] = [
     /^GATEWAY_CONFIG must name a JSON file .*\/nowhere\/x\.json cannot \(ENOENT\)\.$/,
   ],
   [
+    "a bucket's key without its secret",
+    () => fromEnv({ GATEWAY_MEDIA__S3__ACCESS_KEY: 'hidden' }),
+    /^media\.s3\.secret_key \(GATEWAY_MEDIA__S3__SECRET_KEY\) is missing: set access_key and/,
+  ],
+  [
+    "a bucket's secret without its key",
+    () => fromFile({ media: { s3: { secret_key: 'hidden' } } }),
+    /^media\.s3\.access_key \(GATEWAY_MEDIA__S3__ACCESS_KEY\) is missing: /,
+  ],
+  [
     'a shortest pause above the longest',
     () => fromEnv({ GATEWAY_PACING__MAX_MS: '0' }),
     /^pacing\.min_ms \(300\) must be at most pacing\.max_ms \(0\); both 0: no pauses\.$/,
