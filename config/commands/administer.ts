@@ -39,13 +39,34 @@ export async function administer(command: AdministrationCommand, env: Environmen
     if (!changing.has(command.name)) return await run(command, cradle);
     const entry = { actor: 'command line', operation: command.name, requestId: null };
     return await cradle.audit.recording(
-      { ...entry, tenantId: null, target: null },
+      { ...entry, ...aimOf(command) },
       () => run(command, cradle),
       ({ changed = null }) => changed,
     );
   } finally {
     await gateway.close();
   }
+}
+
+/** What a command will change, as far as its words say it: all that the entry of one that is cut off has. */
+function aimOf(command: AdministrationCommand): NonNullable<Output['changed']> {
+  switch (command.name) {
+    case 'tenants update':
+      return { tenantId: idOf(command.id), target: idOf(command.id) };
+    case 'tenants delete':
+      return { tenantId: null, target: idOf(command.id) };
+    case 'keys create':
+      return { tenantId: idOf(command.tenantId), target: null };
+    case 'keys revoke':
+      return { tenantId: null, target: idOf(command.keyId) };
+    default:
+      return { tenantId: null, target: null };
+  }
+}
+
+/** Null for what can be nobody's id, which a database server might not store: the command says that there is none. */
+function idOf(word: string): string | null {
+  return /^\w{1,40}$/.test(word) ? word : null;
 }
 
 /** Refuses an embedded database that is not there: in the wrong folder a command would make an empty one and succeed. */

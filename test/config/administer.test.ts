@@ -5,7 +5,9 @@ import t, { type Test } from 'tap';
 import { administer } from '../../config/commands/administer.ts';
 import type { AdministrationCommand } from '../../config/commands/command.ts';
 import { parseCommand } from '../../config/commands/parse.ts';
+import { createLog } from '../../core/log.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
+import { connect } from '../../plugins/storage/connection.ts';
 
 const parsed = (line: string) => parseCommand(line.split(' ')) as AdministrationCommand;
 
@@ -42,4 +44,30 @@ t.test('tenants can be made before the first start, once the database was asked 
   t.same(json, { migrated: true });
   await administer(parsed('tenants create --name Acme --mode test --plan free'), env);
   t.match(await administer(parsed('tenants list'), env), { json: { tenants: [{ name: 'Acme' }] } });
+});
+
+t.test('a command that is cut off has an entry that says whom and what', async (t) => {
+  const env = { DATA_DIR: await emptyFolder(t), LOG_LEVEL: 'silent' };
+  await administer(parsed('migrate'), env);
+  const made = await administer(parsed('tenants create --name A --mode test --plan free'), env);
+  const { tenant, key_id } = made.json as { readonly tenant: { id: string }; key_id: string };
+  const connections = connect(`sqlite:${join(env.DATA_DIR, 'gateway.db')}`, createLog('silent'));
+  for (const change of ['update on tenants', 'insert on api_keys', 'update on api_keys']) {
+    const name = change.replaceAll(' ', '_');
+    const fails = "begin select raise(abort, 'cut off'); end";
+    await connections.write.raw(`create trigger ${name} before ${change} ${fails}`);
+  }
+  await connections.close();
+  const { id } = tenant;
+  for (const [line, tenantId, target] of [
+    [`tenants update ${id} --status suspended`, id, id],
+    [`tenants delete ${id} --yes`, null, id],
+    [`keys create --tenant ${id}`, id, null],
+    [`keys revoke ${key_id}`, null, key_id],
+  ] as const) {
+    await t.rejects(administer(parsed(line), env), line);
+    const { json } = await administer(parsed('audit --limit 1'), env);
+    const entry = { operation: line.split(' ', 2).join(' '), tenant_id: tenantId, target };
+    t.match(json, { entries: [{ ...entry, outcome: 'unknown' }] }, line);
+  }
 });
