@@ -2,6 +2,7 @@ import type { Clock } from '../../core/contracts/clock.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
+import { PacedLines } from '../../core/paced-lines.ts';
 import type { LeaseKeeping, LeaseKind } from './contract.ts';
 import { renewLane } from './lanes.ts';
 import {
@@ -14,6 +15,9 @@ import {
 
 /** Between two checks of the local deadline, milliseconds. */
 const watchMs = 100;
+
+/** The longest pause after a renewal that failed: the database may answer again long before the deadline. Milliseconds. */
+const retryMs = 250;
 
 /** Lateness of a check that shows a standstill of the whole process, milliseconds. */
 const stalledMs = 1_000;
@@ -38,6 +42,9 @@ export class LeaseRenewal {
   readonly #parts: RenewalParts;
   readonly #kinds: KeptKind[] = [];
   readonly #renewing: Loop;
+  readonly #lines = new PacedLines();
+  /** Whether the latest renewal failed. */
+  #isFailing = false;
   #watching: NodeJS.Timeout | null = null;
   #watched: Moment;
   #patientUntil = 0;
@@ -47,9 +54,9 @@ export class LeaseRenewal {
     this.lease = new LocalLease(parts.clock);
     this.#watched = momentOf(parts.clock);
     this.#renewing = new Loop(
-      () => parts.leaseMs / 3,
+      () => (this.#isFailing ? Math.min(retryMs, parts.leaseMs / 12) : parts.leaseMs / 3),
       () => this.renew(),
-      (error) => parts.log.warn({ err: error }, 'renewing the leases failed'),
+      (error) => this.#failed(error),
     );
   }
 
@@ -65,10 +72,9 @@ export class LeaseRenewal {
 
   /** Renews now, then periodically. Also resolves when the database is away. */
   async start(): Promise<void> {
-    const { log, clock } = this.#parts;
-    await this.renew().catch((error) => log.warn({ err: error }, 'the first renewal failed'));
+    await this.renew().catch((error) => this.#failed(error));
     this.#renewing.rest();
-    this.#watched = momentOf(clock);
+    this.#watched = momentOf(this.#parts.clock);
     this.#watching = setInterval(() => this.#watch(), watchMs).unref();
   }
 
@@ -98,7 +104,15 @@ export class LeaseRenewal {
     }
   }
 
+  #failed(error: unknown): void {
+    this.#isFailing = true;
+    const paced = this.#lines.take('renewal');
+    if (paced === null) return;
+    this.#parts.log.warn({ err: error, ...paced }, 'renewing the leases failed');
+  }
+
   #extend(sent: Moment): void {
+    this.#isFailing = false;
     const wasHeld = this.lease.isHeld();
     this.lease.extend(sent, this.#parts);
     if (!wasHeld) for (const { kind } of this.#kinds) kind.resumed();
