@@ -1,11 +1,15 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { doubled } from '../../../core/backoff.ts';
 import type { EventHandler, EventView } from '../../../core/contracts/event-subscriptions.ts';
 import { type EventType, eventTypes } from '../../../core/contracts/events.ts';
 import { longestTransactionMs, type Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { type MintAddress, withFreshMedia } from '../../../core/media-reference.ts';
 import { timestamp } from '../../../core/schemas.ts';
+import { atMost } from '../../../core/waiting.ts';
 import type { Feed, ReadEvent } from '../feed/feed.ts';
 import { moveCursorLane } from './lanes.ts';
+import { watchSlow } from './slow-handlers.ts';
 import { TenantTurns } from './tenant-turns.ts';
 
 /** Events of a tenant that are read at once. */
@@ -14,8 +18,24 @@ const pageSize = 100;
 /** Maximum age of a page whose events are handed out: what was erased meanwhile is in it still. Milliseconds. */
 const freshMs = 1_000;
 
-/** Tenants whose events are handled at the same time. */
+/** Tenants whose events are handled at the same time, not counting slow ones. */
 const tenantsAtOnce = 8;
+
+/** How long handlers may take, milliseconds. */
+export interface HandlerTimes {
+  /** One that runs for longer is slow. */
+  readonly slowMs: number;
+  /** How long the end of a run waits for slow ones, which do not heed their signal. */
+  readonly patienceMs: number;
+}
+
+const handlerTimes: HandlerTimes = { slowMs: 60_000, patienceMs: 10_000 };
+
+const never = new AbortController().signal;
+
+/** First and longest pause after a failure beside slow handlers, milliseconds. */
+const firstPauseMs = 1_000;
+const longestPauseMs = 60_000;
 
 /** Pause between two polls for events that another process committed, milliseconds. */
 const sweepMs = 2_000;
@@ -35,10 +55,16 @@ export interface SubscriptionParts {
 /** One handler, and where it is in the feed of each tenant. Runs as a job: in one process at a time. */
 export class Subscription {
   readonly #parts: SubscriptionParts;
+  readonly #times: HandlerTimes;
   readonly #turns = new TenantTurns();
+  /** The turns of tenants that have begun and not ended. */
+  readonly #running = new Set<Promise<void>>();
+  /** Error of a turn or a read, until `run` takes it. */
+  #failed: unknown;
 
-  constructor(parts: SubscriptionParts) {
+  constructor(parts: SubscriptionParts, times = handlerTimes) {
     this.#parts = parts;
+    this.#times = times;
   }
 
   /** A tenant may have new events. */
@@ -46,43 +72,60 @@ export class Subscription {
     this.#turns.add(tenantId);
   }
 
-  /** Handles events until the signal aborts; ends when no handler runs any more. */
+  /**
+   * Handles events until the signal aborts; ends when no handler runs any more, but for slow ones whose tenants the next
+   * run leaves out. A failure ends it, too, or is tried again here while a slow handler runs: another process would give
+   * the same event to a second one.
+   */
   async run(signal: AbortSignal): Promise<void> {
-    const { storage, name } = this.#parts;
+    const { storage, log, name } = this.#parts;
     const since = (await storage.read.jobs.find([jobOf(name)]))[0]?.createdAt ?? 0;
-    const running = new Set<Promise<void>>();
-    let failed: unknown;
-    while (!signal.aborted && failed === undefined) {
+    for (let failures = 1; ; failures += 1) {
+      const begunAt = performance.now();
+      await this.#takeTurns(since, signal);
+      const error = this.#failed;
+      this.#failed = undefined;
+      if (signal.aborted) return await atMost(this.#times.patienceMs, Promise.all(this.#running));
+      if (this.#running.size === 0) throw error;
+      if (performance.now() - begunAt > longestPauseMs) failures = 1;
+      log.error({ err: error, subscription: name, failures }, 'events could not be read or passed');
+      const pauseMs = doubled(firstPauseMs, failures - 1, longestPauseMs);
+      await pause(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** Handles events until the signal aborts or something fails; slow handlers alone run then. */
+  async #takeTurns(since: number, signal: AbortSignal): Promise<void> {
+    const { storage, name } = this.#parts;
+    while (!signal.aborted && this.#failed === undefined) {
       try {
         for (const tenantId of await storage.read.eventCursors.behind(name)) {
           this.#turns.add(tenantId);
         }
       } catch (error) {
-        // Handlers that run are waited for below: the job is given back when none does.
-        failed = error;
+        this.#failed = error;
         break;
       }
       const sweepAt = performance.now() + sweepMs;
       do {
-        for (const tenantId of this.#turns.next(tenantsAtOnce - running.size)) {
+        for (const tenantId of this.#turns.next(tenantsAtOnce)) {
           const work = this.#follow(tenantId, since, signal)
             .catch((error: unknown) => {
-              failed = error;
+              this.#failed = error;
             })
             .finally(() => {
-              running.delete(work);
+              this.#running.delete(work);
               this.#turns.done(tenantId);
             });
-          running.add(work);
+          this.#running.add(work);
         }
       } while (
         !(await this.#turns.rest(signal, sweepAt)) &&
         !signal.aborted &&
-        failed === undefined
+        this.#failed === undefined
       );
     }
-    await Promise.all(running);
-    if (failed !== undefined && !signal.aborted) throw failed;
+    while (this.#turns.taken > 0) await this.#turns.rest(never, performance.now() + sweepMs);
   }
 
   /**
@@ -129,11 +172,14 @@ export class Subscription {
       if (handled !== null && performance.now() >= freshUntil) return { handled, end: 'old' };
       const { sequence } = event;
       try {
-        await handler(this.#view(event), {
+        const work = handler(this.#view(event), {
           tenantId,
           signal,
           pass: (unit) => unit.eventCursors.pass(name, tenantId, sequence),
         });
+        const fields = { subscription: name, tenant: tenantId, event: event.id };
+        const onSlow = () => this.#turns.slow(tenantId);
+        await watchSlow(work, { log, fields, slowMs: this.#times.slowMs, onSlow });
       } catch (error) {
         if (signal.aborted) break;
         const failures = this.#turns.hold(tenantId);

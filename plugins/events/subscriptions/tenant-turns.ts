@@ -8,6 +8,8 @@ const longestPauseMs = 60_000;
 export class TenantTurns {
   readonly #waiting = new Set<string>();
   readonly #busy = new Set<string>();
+  /** Tenants among the busy ones whose handler takes long. */
+  readonly #slow = new Set<string>();
   readonly #held = new Map<string, { readonly failures: number; readonly until: number }>();
   #wake: () => void = () => undefined;
 
@@ -17,12 +19,17 @@ export class TenantTurns {
     this.#wake();
   }
 
-  /** The tenants whose turn it is; each is busy until `done`. */
-  next(limit: number): readonly string[] {
+  /** How many turns are taken, but for slow ones. */
+  get taken(): number {
+    return this.#busy.size - this.#slow.size;
+  }
+
+  /** The tenants whose turn it is, as long as fewer than `most` are taken; each is busy until `done`. */
+  next(most: number): readonly string[] {
     const now = performance.now();
     const isFree = (id: string): boolean =>
       !this.#busy.has(id) && (this.#held.get(id)?.until ?? 0) <= now;
-    const next = [...this.#waiting].filter(isFree).slice(0, Math.max(0, limit));
+    const next = [...this.#waiting].filter(isFree).slice(0, Math.max(0, most - this.taken));
     for (const tenantId of next) {
       this.#waiting.delete(tenantId);
       this.#busy.add(tenantId);
@@ -30,9 +37,16 @@ export class TenantTurns {
     return next;
   }
 
+  /** The handler of a busy tenant takes long: its turn counts no longer. */
+  slow(tenantId: string): void {
+    this.#slow.add(tenantId);
+    this.#wake();
+  }
+
   /** The turn of a tenant is over. */
   done(tenantId: string): void {
     this.#busy.delete(tenantId);
+    this.#slow.delete(tenantId);
     this.#wake();
   }
 

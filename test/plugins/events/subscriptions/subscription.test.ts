@@ -3,6 +3,7 @@ import t from 'tap';
 import type { FeedFilter, FeedPosition } from '../../../../plugins/events/feed/feed.ts';
 import { Subscription } from '../../../../plugins/events/subscriptions/subscription.ts';
 import { log } from '../../../fixtures/process.ts';
+import { until } from '../../../harness/story.ts';
 
 const pageSize = 100;
 
@@ -125,4 +126,74 @@ t.test('a subscription gets no event from before it was made', async (t) => {
 t.test('a clock that was set back leaves no subscription without events', async (t) => {
   const { handled } = await handledSince(50_000, [39_998, 39_999], 39_999);
   t.same(handled, ['evt_0', 'evt_1']);
+});
+
+t.test('handlers that never settle hold up their own tenants alone', async (t) => {
+  const stuck = Array.from({ length: 8 }, (_, n) => `stuck_${n}`);
+  const behind = new Set(stuck);
+  const [lost, ended] = [new AbortController(), new AbortController()];
+  t.teardown(() => [lost, ended].map((one) => one.abort()));
+  let letGo: () => void = () => undefined;
+  const hanging = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  let begun = 0;
+  let failures = 0;
+  const lines: { tenant?: string; text: string }[] = [];
+  const line = ({ tenant }: { tenant?: string }, text: string) =>
+    void lines.push({ text, ...(tenant === undefined ? {} : { tenant }) });
+  const events = [
+    { id: 'evt', type: 'message.received', createdAt: 1, payload: '{}', sequence: 1 },
+  ];
+  // As much of the parts as is called.
+  const parts = {
+    storage: {
+      read: {
+        jobs: { find: async () => [] },
+        eventCursors: {
+          async behind() {
+            if (failures > 0 && failures-- > 0) throw new Error('the database is away');
+            return [...behind];
+          },
+          find: async () => 0,
+        },
+      },
+      submit: async (_: unknown, { tenantId, sequence }: { tenantId: string; sequence: number }) =>
+        void (sequence === 1 && behind.delete(tenantId)),
+    },
+    feed: { page: async () => ({ events, hasMore: false, position: { after: 1 } }) },
+    ...{ mint: (key: string) => key, name: 'test' },
+    log: { warn: line, info: line, error: line },
+    handler(_: unknown, { tenantId }: { tenantId: string }) {
+      if (!stuck.includes(tenantId)) return Promise.resolve();
+      begun += 1;
+      return hanging;
+    },
+  } as unknown as ConstructorParameters<typeof Subscription>[0];
+  const subscription = new Subscription(parts, { slowMs: 20, patienceMs: 20 });
+  const run = subscription.run(lost.signal);
+  const handled = (tenantId: string) =>
+    until(`the event of ${tenantId}`, async () => !behind.has(tenantId) || undefined, 10_000);
+  const add = (tenantId: string) => {
+    behind.add(tenantId);
+    subscription.notify(tenantId);
+    return handled(tenantId);
+  };
+  await until('all to hang', async () => begun === stuck.length || undefined);
+  await add('free_1');
+  const slow = lines.filter(({ text }) => /has run for over/.test(text));
+  t.same(slow.map(({ tenant }) => tenant).sort(), stuck, 'each is in the log, once');
+  failures = 1;
+  await until('the failure', async () => failures < 1 || undefined);
+  await add('free_2');
+  lost.abort();
+  await run;
+  const next = subscription.run(ended.signal);
+  await add('free_3');
+  t.equal(begun, stuck.length, 'no second handler beside the first, after a lost lease either');
+  letGo();
+  await Promise.all(stuck.map(handled));
+  ended.abort();
+  await next;
+  t.equal(lines.filter(({ text }) => /has ended/.test(text)).length, stuck.length);
 });
