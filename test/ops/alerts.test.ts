@@ -40,6 +40,25 @@ t.test('accounts of test tenants give no alert', { skip: !hasPrometheus() }, asy
   t.same(await firing('test'), []);
 });
 
+t.test('a linking that came to nothing gives no alert', { skip: !hasPrometheus() }, async (t) => {
+  const alertname = 'GatewayAccountDisconnected';
+  const reasons = ['pairing_timeout', 'pairing_abandoned'];
+  const tests = [...reasons, 'conflict', 'wrong_phone', 'no_such_number'].map((reason) => ({
+    interval: '1m',
+    input_series: [
+      {
+        series: `gateway_account_status_changes_total{mode="live", status="disconnected", reason="${reason}"}`,
+        values: '0+20x20',
+      },
+    ],
+    alert_rule_test: [{ eval_time: '20m', alertname, exp_alerts: [] }],
+  }));
+  const rule_files = [join(ops, 'alerts.yaml')];
+  const folder = t.testdir({ 'tests.yaml': JSON.stringify({ rule_files, tests }) });
+  const { code, output } = await promtool(['test', 'rules', join(folder, 'tests.yaml')], '');
+  t.equal(code, 0, output);
+});
+
 t.test('a queue that drains at its pace gives no alert', { skip: !hasPrometheus() }, async (t) => {
   const labels = 'mode="live", account_status="connected"';
   const input_series = [
