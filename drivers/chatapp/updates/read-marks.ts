@@ -77,8 +77,6 @@ export class ReadMarks {
       if (id <= upTo) ids.set(id, reference);
     }
     const all = [...ids].sort(([one], [other]) => one - other);
-    // Those of a look-up, and others whose send may not be answered.
-    const unsure = all.flatMap(([id, reference]) => (reference === null ? [id] : []));
     return {
       events: all.map(([id, reference]) => this.#receipt(id, reference, 'read', null, at)),
       kept: () => {
@@ -90,22 +88,22 @@ export class ReadMarks {
         // The next look-up reads back to the mark, which stays while receipts before it may be missing.
         if (this.#mayMark(userId)) this.#buffer.put(markName(userId), String(upTo));
       },
-      ...(unsure.length === 0 ? {} : { apart: this.#apart(read, unsure, found !== null) }),
+      ...(all.length === 0 ? {} : { apart: this.#apart(read, [...ids.keys()], found !== null) }),
     };
   }
 
   /**
-   * What happens to receipts of messages whose send may not be answered. Until they are durable neither the position nor
-   * this contact's mark is stored: after a crash the look-up is made again.
+   * What happens to receipts: those of messages whose send may not be answered are held up, and others behind them. Until
+   * they are durable neither the position nor this contact's mark is stored: after a crash the look-up is made again.
    */
-  #apart(read: Read, unsure: readonly number[], isLookedUp: boolean): Apart {
+  #apart(read: Read, ids: readonly number[], isLookedUp: boolean): Apart {
     const { userId } = read;
     return {
       begun: () => {
         this.#underWay.add(read);
         if (isLookedUp) this.#failed.settled(userId);
         const unread = this.#unread.get(userId);
-        for (const id of unsure) if (unread?.get(id) === null) this.#drop(userId, id);
+        for (const id of ids) if (unread?.get(id) === null) this.#drop(userId, id);
       },
       refused: () => {
         this.#underWay.delete(read);

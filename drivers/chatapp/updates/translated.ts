@@ -15,8 +15,8 @@ export interface Translated {
 }
 
 /**
- * Events that later updates do not wait for. Receipts found by a look-up may name a message whose send is not answered yet,
- * and are durable only after that.
+ * Events that later updates do not wait for. A receipt may name a message whose send is not answered yet: it is durable
+ * only after that, and so are the receipts behind it.
  */
 export interface Apart {
   /** Called as soon as they are emitted. */

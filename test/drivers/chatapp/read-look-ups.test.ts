@@ -47,8 +47,12 @@ t.test('messages do not wait for receipts that take long', async (t) => {
   port.onEmit = async (event) => {
     if (event.type === 'receipt') await new Promise<void>((resolve) => receipts.push(resolve));
   };
-  bench.control.read(phone, before.networkId);
-  await port.receipt();
+  const after = await session.send(textTo(bench, 'msg_after'), patient());
+  // The second is held up behind the first, although its send is answered.
+  for (const { networkId } of [before, after]) {
+    bench.control.read(phone, networkId);
+    await port.receipt();
+  }
   for (const text of ['meanwhile', 'and again']) {
     bench.control.write(phone, { from: friend.phone, text });
     t.equal((await port.message(3_000)).text, text);
@@ -105,10 +109,14 @@ t.test('messages do not wait for chats that the network will not show', async (t
   control.read(phone, after.networkId);
   control.write(phone, { from: friend.phone, text: 'meanwhile' });
   const start = Date.now();
-  t.match(await port.receipt(), { networkId: after.networkId, reference: 'msg_after' });
   t.equal((await port.message()).text, 'meanwhile');
+  const known = port.events.filter(({ type }) => type === 'receipt');
+  t.match(known, [{ networkId: after.networkId, reference: 'msg_after' }]);
   t.ok(Date.now() - start < 1_500, 'at once');
-  t.match(await port.receipt(), { networkId: before.networkId, status: 'read' }, 'looked up later');
+  const { networkId } = before;
+  let found = await port.receipt();
+  if (found.networkId !== networkId) found = await port.receipt();
+  t.match(found, { networkId, status: 'read' }, 'looked up later');
   t.equal(control.calls(phone)['messages.getHistory'], 2);
 });
 
