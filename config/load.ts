@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { environmentSettings, noSuchField } from './environment.ts';
 import { ConfigError } from './error.ts';
 import { type FieldPath, type FieldSchema, isGroup, memberSchema, rootSchema } from './fields.ts';
+import { placeOfFault } from './json-fault.ts';
 import type { GatewayConfig } from './schema.ts';
 import { refuseMisreadAddresses } from './server-addresses.ts';
 import { isPlainObject, setAt, type Tree } from './tree.ts';
@@ -90,8 +91,10 @@ function parseFile({ name, text }: { name: string; text: string }): Tree {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
-  } catch (error) {
-    throw new ConfigError('GATEWAY_CONFIG', `${name} must be JSON: ${(error as Error).message}.`);
+  } catch {
+    // The library's own message repeats what is in the file around the place, such as a secret.
+    const place = placeOfFault(text);
+    throw new ConfigError('GATEWAY_CONFIG', `${name} must be JSON: it is none from ${place} on.`);
   }
   if (isPlainObject(parsed)) return parsed;
   throw new ConfigError('GATEWAY_CONFIG', `${name} must be a JSON object of fields.`);

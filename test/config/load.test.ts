@@ -308,8 +308,19 @@ const refusals: readonly [string, () => unknown, RegExp][] = [
   [
     'a file that is no JSON',
     () => loadConfig({ env: {}, file: { name: 'f', text: '{' } }),
-    /^f must be JSON/,
+    /^f must be JSON: it is none from line 1, column 2 on\.$/,
   ],
+  ...[
+    ['{"a": "hidden"}\n}', 'line 2, column 1'],
+    ['{\n  "a": hidden,\n  "b": "hidden"\n}', 'line 2, column 8'],
+    ['{\n  "a": "hidden" "b": 1\n}', 'line 2, column 17'],
+    ['{\n  "a": ["hidden", true, tru]\n}', 'line 2, column 28'],
+    ['{\n  "a": "hid\nden"}', 'line 2, column 12'],
+  ].map(([text = '', place]): (typeof refusals)[number] => [
+    `a file that is no JSON at ${place}`,
+    () => loadConfig({ env: {}, file: { name: 'f', text } }),
+    new RegExp(`^f must be JSON: it is none from ${place} on\\.$`),
+  ]),
   ['a file that is no object', () => fromFile([1]), /^gateway\.json must be a JSON object/],
   [
     'a file that is not there',
