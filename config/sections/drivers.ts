@@ -13,6 +13,7 @@ export const DriversSettings = Closed({
     websocket_url: Option('MSGAPP_WEB_SOCKET_URL', "the network's socket address", {
       pattern: '^wss?://',
       'x-expected': 'a ws:// or wss:// address',
+      'x-secret': 'password',
     }),
     root_public_key: Option(
       'MSGAPP_WEB_ROOT_PUBLIC_KEY',

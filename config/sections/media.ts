@@ -18,6 +18,7 @@ const MediaS3 = Closed({
       pattern: '^https?://[^\\s?#]+$',
       'x-expected': 'an http:// or https:// address',
       'x-default': "Amazon's, of the region",
+      'x-secret': 'password',
     }),
   ),
   region: Type.String({ description: 'its region', default: 'us-east-1', minLength: 1 }),

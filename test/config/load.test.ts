@@ -328,6 +328,16 @@ const refusals: readonly [string, () => unknown, RegExp][] = [
     /^GATEWAY_CONFIG must name a JSON file .*\/nowhere\/x\.json cannot \(ENOENT\)\.$/,
   ],
   [
+    "a bucket's address of another protocol",
+    () => fromEnv({ GATEWAY_MEDIA__S3__ENDPOINT: 'ftp://user:hidden@host' }),
+    /^media\.s3\.endpoint \(GATEWAY_MEDIA__S3__ENDPOINT\) must be an http:\/\/ or https:\/\/ address\.$/,
+  ],
+  [
+    "a network's address of another protocol",
+    () => fromEnv({ MSGAPP_WEB_SOCKET_URL: 'http://user:hidden@host' }),
+    /^drivers\.msgapp_web\.websocket_url \(MSGAPP_WEB_SOCKET_URL\) must be a ws:\/\/ or wss:\/\/ address\.$/,
+  ],
+  [
     "a bucket's key without its secret",
     () => fromEnv({ GATEWAY_MEDIA__S3__ACCESS_KEY: 'hidden' }),
     /^media\.s3\.secret_key \(GATEWAY_MEDIA__S3__SECRET_KEY\) is missing: set access_key and/,

@@ -21,6 +21,8 @@ t.test('the summary shows what differs from the defaults, but no secret', async 
     AMQP_URL: `amqp://user:${secret}@host`,
     SIMULATED_NETWORK_URL: `tcp://:${secret}@host:3025`,
     CHATAPP_API_HASH: secret,
+    MSGAPP_WEB_SOCKET_URL: `wss://user:${secret}@host/ws`,
+    GATEWAY_MEDIA__S3__ENDPOINT: `https://user:${secret}@host`,
     GATEWAY_CHANNELS__OTHER: `{"driver": "d", "options": {"token": "${secret}"}}`,
     GATEWAY_LIMITS__WAITS: '3',
   });
@@ -37,7 +39,9 @@ t.test('the summary shows what differs from the defaults, but no secret', async 
   t.same(summary.channels, {
     other: { driver: 'd', options: '***', isolate: false, memory_mb: 256 },
   });
-  t.same(summary.drivers, { chatapp: { api_hash: '***' } });
+  const msgapp_web = { websocket_url: 'wss://user:***@host/ws' };
+  t.same(summary.drivers, { msgapp_web, chatapp: { api_hash: '***' } });
+  t.same(summary.media, { s3: { endpoint: 'https://user:***@host' } });
   t.equal(config.test_api_key, `gw_test_${secret}`, 'the configuration itself is whole');
 });
 
