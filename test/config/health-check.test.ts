@@ -18,6 +18,19 @@ function healthCheck(ports: Readonly<Record<string, string>>): Promise<number> {
   });
 }
 
+t.test('a container stays healthy while the broker is away from all of them', async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-'));
+  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+  const ports = { PORT: String(await freePort()), METRICS_PORT: '' };
+  const AMQP_URL = `amqp://guest:guest@127.0.0.1:${await freePort()}`;
+  const settings = { ...ports, AMQP_URL, HOST: '127.0.0.1', DATA_DIR: dataDir };
+  const gateway = startProcess(t, ['main.ts', 'serve'], settings);
+  await gateway.waitFor(/the gateway is listening/);
+  const { status } = await fetch(`http://127.0.0.1:${ports.PORT}/readyz`);
+  t.equal(status, 503);
+  t.equal(await healthCheck(ports), 0);
+});
+
 for (const [what, hasOwnPort] of Object.entries({ 'a port of its own': true, none: false })) {
   t.test(
     `a container is healthy while the gateway serves, METRICS_PORT being ${what}`,
