@@ -102,7 +102,7 @@ export async function composeGateway(
  * where there is one.
  */
 function driversPlugin(config: GatewayConfig, log: GatewayLog): GatewayPlugin {
-  return gatewayPlugin('drivers', ['observability'], async (app) => {
+  return gatewayPlugin('drivers', ['observability', 'cluster'], async (app) => {
     const names = Object.keys(config.channels);
     const network = new SimulatedNetwork({
       url: config.simulated_network_url,
@@ -111,7 +111,7 @@ function driversPlugin(config: GatewayConfig, log: GatewayLog): GatewayPlugin {
     });
     const control = new SimulatedControl(network);
     const simulated = new Map(names.map((name) => [name, makeSimulatedDriver(network, name)]));
-    const { metrics } = app.container.cradle;
+    const { cluster, metrics } = app.container.cradle;
     const faults = new CountedDriverFaults(log, metrics);
     const work = metrics.counter('gateway_driver_work_total');
     const release = takeStrayFaults(faults);
@@ -123,6 +123,7 @@ function driversPlugin(config: GatewayConfig, log: GatewayLog): GatewayPlugin {
       dataDir: config.data_dir,
       count: (channel, name) => work.add({ channel, work: name }),
       faults,
+      deadline: cluster.lease.shared,
       contain: (channel, driver, isIsolated) => {
         if (isIsolated) return new ContainedDriver(channel, driver, { ...parts, watch: unwatched });
         watch.start();

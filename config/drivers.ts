@@ -4,6 +4,7 @@ import type { Driver, DriverContext } from '../core/contracts/driver.ts';
 import type { DriverFaults } from '../core/contracts/driver-faults.ts';
 import { asDriver } from '../core/driver-context.ts';
 import type { GatewayLog } from '../core/log.ts';
+import type { SharedDeadline } from '../core/shared-deadline.ts';
 import { makeChatappDriver } from '../drivers/chatapp/driver.ts';
 import { makeMsgappWebDriver } from '../drivers/msgapp_web/driver.ts';
 import { refuseNoDriver } from './driver-shape.ts';
@@ -39,6 +40,8 @@ export interface ChannelDriverParts {
   count(channel: string, work: string): void;
   /** Takes note of what isolated drivers do wrong. */
   readonly faults: DriverFaults;
+  /** The local deadline of the process's leases. */
+  readonly deadline: SharedDeadline;
   /** Puts its containment round a driver from outside. */
   contain(channel: string, driver: Driver, isIsolated: boolean): Driver;
   /** Tests shorten it. */
@@ -113,7 +116,14 @@ async function makeOutside(
   name: string,
   channel: Channel,
   log: GatewayLog,
-  { folder, dataDir: parent, faults, contain, makingMs = longestMakingMs }: ChannelDriverParts,
+  {
+    folder,
+    dataDir: parent,
+    faults,
+    deadline,
+    contain,
+    makingMs = longestMakingMs,
+  }: ChannelDriverParts,
 ): Promise<Driver> {
   const outside = {
     name: channel.driver,
@@ -128,7 +138,14 @@ async function makeOutside(
   await chmod(dataDir, 0o700);
   const context = { log: pacedLog(log), dataDir };
   if (channel.isolate) {
-    const isolation = { ...context, channel: name, outside, memoryMb: channel.memory_mb, faults };
+    const isolation = {
+      ...context,
+      channel: name,
+      outside,
+      memoryMb: channel.memory_mb,
+      faults,
+      deadline,
+    };
     return contain(name, await IsolatedDriver.make(isolation), true);
   }
   const make = () => makeOfPackage(outside, context);

@@ -5,11 +5,18 @@ import type {
   MediaFile,
   OutboundMedia,
   Port,
+  StateEvent,
 } from '../../core/contracts/driver.ts';
 import { notConnected } from '../../core/contracts/driver-error.ts';
 import { CallsEnded, type CallTarget, type ThreadCalls } from './calls.ts';
 import type { ForgottenNames } from './forgotten-names.ts';
 import { withMedia } from './media.ts';
+
+/** The session was closed at the deadline of the lease. */
+const lapsed: StateEvent = {
+  ...{ type: 'state', state: 'lost', reason: 'network_unreachable', retryAt: null },
+  detail: 'The gateway could not keep its right to the session, and closed it: it is tried again.',
+};
 
 /** A file that is lent to the thread; `lent` opens its bytes. */
 export interface ThreadFile extends Omit<MediaFile, 'stream'> {
@@ -59,6 +66,7 @@ export function servedPort(
       else signal.addEventListener('abort', () => calls.withdraw(lent), { once: true });
       return { kind, mimeType, fileName, size, lent } satisfies ThreadFile;
     },
+    lapsed: () => port.emit(lapsed).catch(() => undefined),
     leftOut: (kind: LeftOutKind) => port.leftOut(kind),
     log: (level: keyof DriverLog, facts: object, message: string) => log[level](facts, message),
   };

@@ -1,4 +1,5 @@
 import type { DriverCapabilities } from '../../core/contracts/driver.ts';
+import type { DeadlineMemory } from '../../core/shared-deadline.ts';
 import type { OutsidePackage } from '../outside-package.ts';
 import type { NowAnswers } from './now.ts';
 
@@ -13,6 +14,8 @@ export interface ThreadData {
   /** The most memory that the driver may keep, in MiB. */
   readonly memoryMb: number;
   readonly answers: NowAnswers;
+  /** Of the local deadline of the process's leases: past it no byte goes out. */
+  readonly deadline: DeadlineMemory;
 }
 
 /** What a driver declares, as data; of its rules the descriptions. */

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { DriverLog } from '../../core/contracts/driver.ts';
 import type { DriverFaults } from '../../core/contracts/driver-faults.ts';
+import type { SharedDeadline } from '../../core/shared-deadline.ts';
 import { atMost } from '../../core/waiting.ts';
 import { inTime } from '../outside-package.ts';
 import { CallsEnded, ThreadCalls } from './calls.ts';
@@ -19,7 +20,9 @@ const cutMs = 20;
 const endMs = 1_000;
 
 /** What a thread is made from. */
-export interface ThreadParts extends Omit<ThreadData, 'answers'> {
+export interface ThreadParts extends Omit<ThreadData, 'answers' | 'deadline'> {
+  /** The local deadline of the process's leases. */
+  readonly deadline: SharedDeadline;
   readonly log: DriverLog;
   readonly faults: DriverFaults;
 }
@@ -42,10 +45,10 @@ export class DriverThread {
   #ending: Promise<void> | null = null;
 
   /** @param onEnd called once no code of the driver can run any more, unless that was asked for */
-  constructor({ log, faults, ...parts }: ThreadParts, onEnd: (end: ThreadEnd) => void) {
+  constructor({ log, faults, deadline, ...parts }: ThreadParts, onEnd: (end: ThreadEnd) => void) {
     const { channel, memoryMb } = parts;
     const { answers } = this.#now;
-    const workerData: ThreadData = { ...parts, answers };
+    const workerData: ThreadData = { ...parts, answers, deadline: deadline.memory };
     this.#onEnd = onEnd;
     this.#worker = new Worker(program, {
       ...{ eval: isSource, workerData, transferList: [answers.port] },

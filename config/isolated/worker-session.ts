@@ -7,9 +7,11 @@ import type {
   ProxyAddress,
   Session,
 } from '../../core/contracts/driver.ts';
+import { notConnected } from '../../core/contracts/driver-error.ts';
 import { asDriver, type DriverPlace } from '../../core/driver-context.ts';
 import { refuseNoSession } from '../../core/driver-values.ts';
 import type { ThreadCalls } from './calls.ts';
+import type { LeaseWatch } from './lease-watch.ts';
 import { withMedia } from './media.ts';
 import type { ThreadFile } from './served-port.ts';
 import { threadLog } from './worker-log.ts';
@@ -19,7 +21,7 @@ import { threadLog } from './worker-log.ts';
  * @param open the driver's own; called when the session is first needed
  */
 export function serveSession(
-  calls: ThreadCalls,
+  { calls, lease }: { readonly calls: ThreadCalls; readonly lease: LeaseWatch },
   name: string,
   place: DriverPlace,
   open: (port: Port) => unknown,
@@ -29,27 +31,51 @@ export function serveSession(
   let through: ProxyAddress | null = null;
   const port = portTo(calls, name, references, () => through);
   let session: Session | null = null;
+  /** Whether the deadline of the lease has closed the session: it is opened anew by `link` or `resume` alone. */
+  let isLapsed = false;
+  const close = (): void => {
+    lease.delete(lapse);
+    const closing = session;
+    session = null;
+    if (closing !== null) asDriver(place, () => closing.close());
+  };
+  const lapse = (): void => {
+    isLapsed = true;
+    close();
+    calls.notify(name, 'lapsed', []);
+  };
   const run = <Result>(call: (session: Session) => Result): Result =>
     asDriver(place, () => {
-      session ??= refuseNoSession(open(port));
+      if (session === null) {
+        session = refuseNoSession(open(port));
+        lease.add(lapse);
+      }
       return call(session);
     });
+  /** Past the deadline nothing begins. @throws DriverError */
+  const go = <Result>(call: (session: Session) => Result): Result => {
+    if (isLapsed || lease.hasPassed) throw notConnected();
+    return run(call);
+  };
+  const begin = (proxy: ProxyAddress | null, call: (session: Session) => Promise<void>) => {
+    through = proxy;
+    isLapsed = false;
+    return lease.hasPassed ? lapse() : run(call);
+  };
   calls.serve(name, {
     link(proxy: ProxyAddress | null, request: LinkRequest) {
-      through = proxy;
-      return run((session) => session.link(request));
+      return begin(proxy, (session) => session.link(request));
     },
     resume(proxy: ProxyAddress | null) {
-      through = proxy;
-      return run((session) => session.resume());
+      return begin(proxy, (session) => session.resume());
     },
-    answer: (field: string, value: string) => run((session) => session.answer(field, value)),
+    answer: (field: string, value: string) => go((session) => session.answer(field, value)),
     send(message: OutboundMessage, signal: AbortSignal) {
       if (message.media !== null) references.set(message.media, message.reference);
-      return run((session) => session.send(message, signal));
+      return go((session) => session.send(message, signal));
     },
-    logOut: () => run((session) => session.logOut()),
-    typing: (to: ContactAddress) => run((session) => session.typing?.(to)),
+    logOut: () => (lease.hasPassed ? 'still_linked' : run((session) => session.logOut())),
+    typing: (to: ContactAddress) => go((session) => session.typing?.(to)),
     forget(names: readonly string[]): void {
       try {
         if (session !== null) run((session) => session.forget?.(names));
@@ -60,7 +86,7 @@ export function serveSession(
     },
     close(): void {
       calls.withdraw(name);
-      if (session !== null) run((session) => session.close());
+      close();
     },
   });
 }

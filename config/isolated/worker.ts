@@ -2,9 +2,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ContactAddress, Driver, DriverAccount } from '../../core/contracts/driver.ts';
 import { asDriver, driverAtWork } from '../../core/driver-context.ts';
+import { SharedDeadline } from '../../core/shared-deadline.ts';
 import { refuseNoDriver } from '../driver-shape.ts';
 import { makeOfPackage } from '../outside-package.ts';
 import { ThreadCalls } from './calls.ts';
+import { LeaseWatch } from './lease-watch.ts';
 import { sentError } from './messages.ts';
 import { answerNow } from './now.ts';
 import { beatMs, type DriverFacts, type ThreadData } from './thread-data.ts';
@@ -13,10 +15,13 @@ import { limitMemory } from './worker-memory.ts';
 import { serveSession } from './worker-session.ts';
 
 // `DriverThread` alone starts this program, and hands it these.
-const { channel, outside, dataDir, memoryMb, answers } = workerData as ThreadData;
+const { channel, outside, dataDir, memoryMb, answers, deadline } = workerData as ThreadData;
 if (parentPort === null) throw new Error('this is the program of a worker thread');
 
 const calls = new ThreadCalls(parentPort, (answer) => answerNow(answers, answer));
+
+const lease = new LeaseWatch(new SharedDeadline(deadline));
+lease.start();
 
 const checkBuffers = limitMemory(memoryMb);
 setInterval(() => {
@@ -46,7 +51,7 @@ calls.serve('driver', {
   parse: (rule: 'identifier' | 'address', text: string) => driver?.[rule]?.parse(text),
   open(name: string, account: DriverAccount): void {
     const place = { channel, accountId: account.id };
-    serveSession(calls, name, place, (port) => driver?.open(account, port));
+    serveSession({ calls, lease }, name, place, (port) => driver?.open(account, port));
   },
   credentialsOf(contact: ContactAddress, stored: string) {
     const ask = <Answer>(name: string, of: readonly string[]) =>

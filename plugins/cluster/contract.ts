@@ -5,6 +5,7 @@
  * renews all leases of a process, whatever locks the others.
  */
 import type { Tables } from '../../core/contracts/storage.ts';
+import type { SharedDeadline } from '../../core/shared-deadline.ts';
 
 declare module '../../core/container.ts' {
   interface Cradle {
@@ -134,6 +135,8 @@ export interface LeaseKind {
 export interface ProcessLease {
   /** The local deadline, on the monotonic clock: past it no byte goes out. */
   readonly deadline: number;
+  /** The same for other threads. */
+  readonly shared: SharedDeadline;
   isHeld(): boolean;
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/contracts/clock.ts';
+import { SharedDeadline } from '../../core/shared-deadline.ts';
 import type { ProcessLease } from './contract.ts';
 
 /** By how much the local deadline is shorter than the lease, milliseconds. */
@@ -44,6 +45,7 @@ export function wasSuspended(from: Moment, to: Moment): boolean {
 
 /** The one deadline of this process, which every renewal extends, and which has passed once the machine was suspended. */
 export class LocalLease implements ProcessLease {
+  readonly shared = new SharedDeadline();
   #deadline = Number.NEGATIVE_INFINITY;
   /** When the latest renewal was sent. */
   #sent: Moment;
@@ -52,6 +54,7 @@ export class LocalLease implements ProcessLease {
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#sent = momentOf(clock);
+    this.end();
   }
 
   get deadline(): number {
@@ -65,10 +68,12 @@ export class LocalLease implements ProcessLease {
   extend(sent: Moment, terms: LeaseTerms): void {
     this.#sent = sent;
     this.#deadline = localDeadline(sent.monotonic, terms);
+    this.shared.setIn(this.#deadline - this.#clock.monotonic());
   }
 
   end(): void {
     this.#deadline = Number.NEGATIVE_INFINITY;
+    this.shared.setIn(this.#deadline);
   }
 
   isHeld(): boolean {

@@ -12,6 +12,7 @@ import type {
 import type { DriverFault } from '../../core/contracts/driver-faults.ts';
 import { driverAtWork } from '../../core/driver-context.ts';
 import type { GatewayLog } from '../../core/log.ts';
+import { SharedDeadline } from '../../core/shared-deadline.ts';
 
 const nothing = { api_id: null, api_hash: null, data_center: null, server_public_key: null };
 const msgapp_web = { websocket_url: null, root_public_key: null, web_version: null };
@@ -36,6 +37,7 @@ async function make(
     dataDir,
     count: () => undefined,
     faults: { report: () => undefined },
+    deadline: new SharedDeadline(),
     contain: (_, driver) => driver,
     ...(makingMs === undefined ? {} : { makingMs }),
   });

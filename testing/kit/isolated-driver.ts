@@ -1,6 +1,7 @@
 import { IsolatedDriver } from '../../config/isolated/driver.ts';
 import type { Driver, DriverContext } from '../../core/contracts/driver.ts';
 import type { DriverFault } from '../../core/contracts/driver-faults.ts';
+import { SharedDeadline } from '../../core/shared-deadline.ts';
 
 /**
  * Makes a driver in a worker thread of its own, as `channels.NAME.isolate` does: what `driverContract` takes to
@@ -15,6 +16,8 @@ export function makeIsolatedDriver(name: string, context: DriverContext): Promis
   const folder = process.cwd();
   const outside = { name, folder, options, fields, noun: 'driver', makingMs: 60_000 } as const;
   const report = ({ error, ...fault }: DriverFault): void => log.error(fault, String(error));
-  const parts = { channel: 'isolated', outside, dataDir, memoryMb: 256, log, faults: { report } };
+  const deadline = new SharedDeadline();
+  const faults = { report };
+  const parts = { channel: 'isolated', outside, dataDir, memoryMb: 256, log, faults, deadline };
   return IsolatedDriver.make(parts);
 }

@@ -14,6 +14,7 @@ import type {
   Port,
 } from '../../../core/contracts/driver.ts';
 import type { DriverFault } from '../../../core/contracts/driver-faults.ts';
+import { SharedDeadline } from '../../../core/shared-deadline.ts';
 import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { until } from '../../harness/story.ts';
 
@@ -23,6 +24,7 @@ import { appendFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 
 const kept = [];
+let writing;
 const entries = new Map();
 const deeds = {
   async reads({ port, message, signal }) {
@@ -97,6 +99,10 @@ const deeds = {
     const values = { 'key:bob': 'late', 'key:ada': 'late', 'key:gone': null };
     setTimeout(() => port.credentials.set(values).catch(() => undefined), 10);
   },
+  async writesOn({ message }) {
+    writing = setInterval(() => appendFileSync(message.reference, process.hrtime.bigint() + '\\n'), 1);
+    await new Promise(() => undefined);
+  },
   async writesForEver({ message }) {
     for (;;) appendFileSync(message.reference, 'x');
   },
@@ -130,7 +136,10 @@ export default function make({ options }) {
       const resume = () => emit('state', { state: 'connected' });
       const send = async (message, signal) =>
         (await deeds[message.text]({ port, message, signal, emit })) ?? { networkId: 'n', at: 5 };
-      const close = () => account.identifier === 'bad' && deeds.unknown();
+      const close = () => {
+        clearInterval(writing);
+        if (account.identifier === 'bad') deeds.unknown();
+      };
       const typing = async (to) => void told.typing.push(to.networkId);
       const forget = (names) => told.forgotten.push(...names);
       return { link: resume, resume, typing, forget, send, answer: async () => ({ accepted: true }), logOut: async () => 'unlinked', close };
@@ -145,11 +154,11 @@ const folder = t.testdir({ 'driver.mjs': source });
 const faults: DriverFault[] = [];
 const log = new LogLines();
 
-function make(options: object = {}): Promise<IsolatedDriver> {
+function make(options: object = {}, deadline = new SharedDeadline()): Promise<IsolatedDriver> {
   const fields = { name: 'channels.mail.driver', options: 'channels.mail.options' };
   const outside = { name: './driver.mjs', folder, options: { ...options }, fields };
   return IsolatedDriver.make({
-    ...{ channel: 'mail', dataDir: folder, memoryMb: 64, log },
+    ...{ channel: 'mail', dataDir: folder, memoryMb: 64, log, deadline },
     outside: { ...outside, noun: 'driver', makingMs: 60_000 },
     faults: { report: (fault) => faults.push(fault) },
   });
@@ -399,6 +408,39 @@ t.test('a slow moment of the driver ends no session but the one that closes', as
   t.match(ben.events, [{ state: 'connected' }]);
   t.equal(ben.events.length, 1);
   t.same(faults, []);
+});
+
+t.test('nothing is written past the lease while the gateway is blocked', async (t) => {
+  const deadline = new SharedDeadline();
+  const driver = await make({}, deadline);
+  t.teardown(() => driver.close());
+  const { session, events, send } = open(driver);
+  await session.resume();
+  const written = join(folder, 'written until the deadline');
+  const moments = async () =>
+    (await readFile(written, 'utf8').catch(() => '')).split('\n').filter(Boolean).map(BigInt);
+  void send('writesOn', { reference: written }).catch(() => undefined);
+  await until('the driver to write', async () => (await moments())[0]);
+  deadline.setIn(500);
+  const end = deadline.memory[0] ?? 0n;
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+  const passed = process.hrtime.bigint();
+  const seen = await moments();
+  const [last = 0n] = seen.slice(-1);
+  t.ok(last < end + (passed - end) / 2n, `the last byte ${Number(last - end) / 1e6} ms after it`);
+  await t.rejects(send('logs'), { code: 'not_connected', certain: true });
+  const lost = { state: 'lost', reason: 'network_unreachable' };
+  t.match(events, [{ state: 'connected' }, lost]);
+  await session.resume();
+  t.match(events.slice(2), [lost], 'nor does it begin anything');
+  t.equal(await session.logOut(), 'still_linked');
+  deadline.setIn(Number.POSITIVE_INFINITY);
+  await t.rejects(send('logs'), { code: 'not_connected' });
+  await session.resume();
+  t.match(events.slice(3), [{ state: 'connected' }]);
+  await send('logs');
+  t.equal((await moments()).length, seen.length);
+  session.close();
 });
 
 t.test('a session is closed even where its driver never comes back', async (t) => {
