@@ -60,7 +60,7 @@ export const usage = `Usage: npm run gateway -- COMMAND [OPTIONS]
   help                         print this
   version                      print the version, as --version does
 
-Options of every command but serve and listen:
+Options of every command but serve, listen, settings, help and version:
   --json                       print JSON instead of text
 Options of listen and trigger:
   --base-url URL               a gateway, or API_URL; else http://127.0.0.1:3000/v1

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { parseCommand } from '../../config/commands/parse.ts';
-import { UsageError } from '../../config/commands/usage.ts';
+import { UsageError, usage } from '../../config/commands/usage.ts';
 
 const understood: readonly [string, object][] = [
   ['serve', { name: 'serve' }],
@@ -46,12 +46,16 @@ const understood: readonly [string, object][] = [
   ['keys revoke key_1 --json', { name: 'keys revoke', keyId: 'key_1', json: true }],
 ];
 
+/** The commands without `--json`, as `help` names them. */
+const [, named = ''] = /Options of every command but (.*):\n +--json/.exec(usage) ?? [];
+const withoutJson = named.split(/, | and /);
+
 const refused: readonly [string, RegExp][] = [
   ['', /^Name a command\.$/],
   ['cook', /^There is no command "cook"\.$/],
   ['tenants', /^There is no command "tenants"\.$/],
   ['tenants cook', /^There is no command "tenants cook"\.$/],
-  ['serve --json', /^Unknown option '--json'\.$/],
+  ...withoutJson.map((name): [string, RegExp] => [`${name} --json`, /^Unknown option '--json'\.$/]),
   ['tenants list --cook', /^Unknown option '--cook'\.$/],
   ['tenants list more', /^"more" is one word too many\.$/],
   ['tenants create --mode test --plan free', /^--name is missing\.$/],
@@ -80,6 +84,7 @@ const refused: readonly [string, RegExp][] = [
 ];
 
 t.test('command lines', async (t) => {
+  t.same(withoutJson, ['serve', 'listen', 'settings', 'help', 'version']);
   const words = (line: string) => line.split(' ').filter((word) => word !== '');
   for (const [line, command] of understood) t.match(parseCommand(words(line)), command, line);
   for (const [line, sentence] of refused) {
