@@ -6,6 +6,21 @@ import type { KeySettings } from './contract.ts';
 /** Scopes of what concerns all accounts of a tenant. */
 const tenantWide: readonly Scope[] = ['contacts', 'webhooks', 'keys'];
 
+/** A scope of what concerns all accounts, in a key that is limited to some; null: it has none. Pure. */
+function scopeTooWide({ scopes, accountIds }: Pick<KeySettings, 'scopes' | 'accountIds'>) {
+  if (accountIds === null) return null;
+  return scopes?.find((scope) => tenantWide.includes(scope)) ?? null;
+}
+
+/** @throws GatewayError `invalid_request` for a key that names accounts and a scope of what concerns all of them */
+export function refuseTooWide(settings: KeySettings): void {
+  const wide = scopeTooWide(settings);
+  if (wide === null) return;
+  throw new GatewayError('invalid_request', {
+    message: `A key that is limited to accounts cannot have the scope "${wide}".`,
+  });
+}
+
 /** What is asked of a new key; what is absent is as the maker has it. */
 export interface WantedKey {
   readonly name: string;
@@ -49,8 +64,8 @@ function scopesOf({ scopes: named, accountIds }: WantedKey, maker: Maker): KeySe
   }
   const missing = named.find((scope) => maker.scopes?.has(scope) === false);
   if (missing !== undefined) throw missingScope(missing);
-  const wide = accountIds === undefined ? undefined : named.find((one) => tenantWide.includes(one));
-  if (wide === undefined) return scopes.filter((scope) => named.includes(scope));
+  const wide = scopeTooWide({ scopes: named, accountIds: accountIds ?? null });
+  if (wide === null) return scopes.filter((scope) => named.includes(scope));
   throw wrong(
     'body/scopes',
     `body/scopes names "${wide}", which a key that is limited to accounts cannot have`,

@@ -6,6 +6,7 @@ import { whenAvailable } from '../../core/starting.ts';
 import type { FirstKeys, NewKey, Plans, TenantMode, Tenants } from './contract.ts';
 import { changeFeatures, featureNames, offByDefault } from './features.ts';
 import { createKeys, revokeKeys } from './key-lanes.ts';
+import { refuseTooWide } from './key-rights.ts';
 import { newKey, presetKey, unlimited } from './keys.ts';
 import { type Begun, beginTenants, createTenants, deleteTenants, updateTenants } from './lanes.ts';
 
@@ -71,6 +72,7 @@ export function tenantsService({ storage, plans, channels, log }: TenantsParts):
     features: ({ disabled }) => features.filter((name) => !disabled.includes(name)),
     createKey: async (tenantId, settings = unlimited, makerId) => {
       if (settings.name !== null) refuseName('key', settings.name);
+      refuseTooWide(settings);
       const tenant = (await storage.read.tenants.find([tenantId])).get(tenantId);
       if (tenant === undefined) return null;
       const key = newKey(tenant.mode);

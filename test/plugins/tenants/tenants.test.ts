@@ -175,6 +175,9 @@ for (const { name, create } of databases) {
       t.equal(await authenticator.authenticate(key.key), null);
       t.ok(await authenticator.authenticate(second?.key ?? ''), 'the other key stays good');
       t.equal(await tenants.createKey('ten_none'), null);
+      const wide = { ...unlimited, scopes: ['read', 'webhooks'] as const, accountIds: ['acc_1'] };
+      const message = 'A key that is limited to accounts cannot have the scope "webhooks".';
+      await t.rejects(tenants.createKey(tenant.id, wide), { code: 'invalid_request', message });
       t.equal(await tenants.listKeys('ten_none'), null);
       t.equal(await tenants.revokeKey('key_none'), null);
       t.equal(await authenticator.isCurrent('key_none'), false);
