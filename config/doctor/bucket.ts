@@ -11,6 +11,7 @@ const problems: Readonly<Record<BucketStep, readonly [what: string, todo: string
     'does not say that an object is not there',
     'let its key list the bucket, else a missing file is answered as one to be asked for again',
   ],
+  erase: ['keeps what is deleted', 'turn its versioning off, else the files of erased people stay'],
 };
 
 /** Tries the bucket that keeps media with a small object of its own; a folder needs none. */

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { S3Patience, S3Settings } from './store/s3.ts';
 
-/** What a gateway does with a bucket; `miss` asks for an object that is not there. */
-export type BucketStep = 'write' | 'read' | 'delete' | 'miss';
+/** What a gateway does with a bucket; `miss` asks for an object that is not there, `erase` leaves no version of one. */
+export type BucketStep = 'write' | 'read' | 'delete' | 'miss' | 'erase';
 
 /** Why a bucket does not let a gateway do something. */
 export interface BucketFault {
@@ -44,7 +44,7 @@ export async function bucketFault(settings: S3Settings): Promise<BucketFault | n
     await store.remove(location);
     step = 'miss';
     (await store.open(location, range))?.destroy();
-    return null;
+    return store.version === null ? null : { step: 'erase', error: `version ${store.version}` };
   } catch (error) {
     if (step === 'read') await store.remove(location).catch(() => undefined);
     return { step, error };

@@ -184,6 +184,13 @@ t.test('a bucket, and what is wrong with it', async (t) => {
     t.equal(s3.objects.size, denies === 'DELETE' ? 1 : 0, denies);
     s3.objects.clear();
   }
+  s3.denies = null;
+  s3.version = 'null';
+  t.match((await examined(env)).of.get('media'), { ok: true }, 'versioning that is suspended');
+  s3.version = 'v1';
+  const versions =
+    /^The bucket a-bucket keeps what is deleted \(version v1\): turn its versioning off/;
+  isBad(t, await examined(env), 'media', versions);
 });
 
 t.test('a database server, and what is wrong with it', async (t) => {

@@ -13,6 +13,8 @@ export interface S3Server {
   away: boolean;
   /** Requests by this method, or for a missing object, are answered 403. */
   denies: 'PUT' | 'GET' | 'DELETE' | 'missing' | null;
+  /** The id that an object has as a version; null: the bucket has no versioning. */
+  version: string | null;
   /** When true no request is answered. */
   silent: boolean;
   /** When true an object's first byte is sent, and no other. */
@@ -39,6 +41,7 @@ export async function s3Server(t: Teardown): Promise<S3Server> {
     if (signed !== true) return response.writeHead(403).end();
     if (request.method === 'PUT') {
       objects.set(path, body);
+      if (service.version !== null) response.setHeader('x-amz-version-id', service.version);
       return response.end();
     }
     if (request.method === 'DELETE') {
@@ -59,6 +62,7 @@ export async function s3Server(t: Teardown): Promise<S3Server> {
     objects,
     away: false,
     denies: null,
+    version: null,
     silent: false,
     stalls: false,
     settings: {

@@ -73,6 +73,7 @@ export class S3Store implements MediaStore {
   readonly #settings: S3Settings;
   readonly #patience: S3Patience;
   readonly #closing = new AbortController();
+  #version: string | null = null;
 
   constructor(settings: S3Settings, patience = usualPatience) {
     const { endpoint, region, access_key, secret_key, path_style } = settings;
@@ -101,14 +102,21 @@ export class S3Store implements MediaStore {
     });
   }
 
+  /** The version that the object put last has; null: the bucket keeps none. */
+  get version(): string | null {
+    return this.#version;
+  }
+
   async put(location: MediaLocation, path: string): Promise<void> {
     const { size } = await stat(path);
     const body = createReadStream(path);
     try {
-      await this.#client.send(
+      const { VersionId = null } = await this.#client.send(
         new PutObjectCommand({ ...this.#object(location), Body: body, ContentLength: size }),
         { abortSignal: this.#closing.signal, requestTimeout: this.#patience.uploadMs },
       );
+      // A bucket whose versioning is suspended names the version "null", which a deletion deletes.
+      this.#version = VersionId === 'null' ? null : VersionId;
     } catch (error) {
       rethrow(error);
     } finally {
