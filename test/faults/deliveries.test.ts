@@ -17,8 +17,11 @@ const events = scaled(200, 12);
 /** How often both are played, if need be. */
 const rounds = 3;
 const pauseAfter = scaled(20, 4);
-/** How long a receiver may take, seconds: the healthy ones have got a small run whole before a hanging one times out. */
-const timeoutS = 20;
+/**
+ * How long a receiver may take, seconds. In a small run the healthy ones have got all before a hanging one times out; a
+ * large one waits for twenty time-outs of each that hangs.
+ */
+const timeoutS = scale < 1 ? 20 : 2;
 /** How many deliveries of one receiver may be under way when it is paused. */
 const atOnce = 10;
 
