@@ -2189,7 +2189,7 @@ export interface components {
             /** @description the restriction that is in force, until lifted where `until` is null; null: none */
             restriction: {
                 /**
-                 * @description whom the phone may not write to
+                 * @description the contacts that the phone cannot write to
                  * @enum {string}
                  */
                 scope: "all" | "new_contacts";

@@ -76,7 +76,9 @@ export const PhoneSchema = Closed(
     restriction: Nullable(
       Closed(
         {
-          scope: OneOf(restrictionScopes, { description: 'whom the phone may not write to' }),
+          scope: OneOf(restrictionScopes, {
+            description: 'the contacts that the phone cannot write to',
+          }),
           until: NullableTimestamp,
         },
         {

@@ -22,7 +22,7 @@ export class ReadMarks {
   /** Unread messages by contact: network id and the gateway's id where this process sent it. */
   readonly #unread = new Map<number, Map<number, string | null>>();
   readonly #lookedUp = new Set<number>();
-  /** Reads whose receipts, found by a look-up, are not durable yet. */
+  /** Reads whose receipts the gateway has not stored yet. */
   readonly #underWay = new Set<Read>();
   readonly #failed = new FailedLookUps();
   readonly #progress: Pick<Progress, 'since' | 'networkIdOf'>;
@@ -85,7 +85,7 @@ export class ReadMarks {
         // Another read of this contact was refused meanwhile.
         if (found === null || !this.#lookedUp.has(userId)) return;
         this.#failed.settled(userId);
-        // The next look-up reads back to the mark, which stays while receipts before it may be missing.
+        // A look-up reads no further back than the mark: the mark stays while an earlier receipt may be missing.
         if (this.#mayMark(userId)) this.#buffer.put(markName(userId), String(upTo));
       },
       ...(all.length === 0 ? {} : { apart: this.#apart(read, [...ids.keys()], found !== null) }),
@@ -93,8 +93,8 @@ export class ReadMarks {
   }
 
   /**
-   * What happens to receipts: those of messages whose send may not be answered are held up, and others behind them. Until
-   * they are durable neither the position nor this contact's mark is stored: after a crash the look-up is made again.
+   * What happens to the receipts of a read, which the gateway may hold up. While one is not durable, neither the position
+   * nor this contact's mark is stored: after a crash the network is asked again.
    */
   #apart(read: Read, ids: readonly number[], isLookedUp: boolean): Apart {
     const { userId } = read;

@@ -212,7 +212,7 @@ export class UpdateFollower {
     if (outcomes.some(({ status }) => status === 'rejected')) apart.refused();
     else kept?.();
     if (!marks.oweReceipts) this.#note();
-    // A refused receipt changes when the next look-up is due.
+    // The run waits until the next look-up is due: a refused receipt has set that time anew.
     this.#arrival.ring();
   }
 

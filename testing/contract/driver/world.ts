@@ -10,8 +10,8 @@ export interface DriverContract {
   /** Part of the names of the tests. */
   readonly name: string;
   /**
-   * Called again where the suite plays a restart, after the driver before was closed. What it makes is checked as at the
-   * start of the gateway.
+   * Makes the driver. A restart of the suite calls it again, once the first driver is closed. Each driver is checked as at
+   * the start of the gateway.
    */
   readonly makeDriver: DriverFactory;
   readonly world: DriverWorld;
