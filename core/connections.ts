@@ -23,11 +23,11 @@ const quietForMs = 500;
 const pollMs = 20;
 
 /**
- * Quiet: a turn of the event loop this short had nothing to read. In milliseconds, for the turn and for the wait for
- * one.
+ * Quiet: a turn of the event loop this short had nothing to read. In milliseconds, for the turn and for the longest wait
+ * for one.
  */
 const quietMs = 1;
-const busyMs = 200;
+const busyMs = 2_000;
 
 /** Options of a Fastify server: what Node itself limits on its connections. */
 export const connectionLimits = {
@@ -68,7 +68,7 @@ export function guardConnections(app: FastifyInstance, drainMs: number): void {
   app.addHook('preClose', async () => {
     if (!server.listening) return;
     await sleep(drainMs);
-    await quietMoment();
+    await quietMoment(server);
     void cutWhatStays(server, () => [...open].some(isBeingMade));
   });
 }
@@ -78,7 +78,7 @@ export function guardConnections(app: FastifyInstance, drainMs: number): void {
  * takes time, in which a client may have connected. Registered last.
  */
 export const readArrivals = fastifyPlugin(async (app: FastifyInstance) => {
-  app.addHook('preClose', quietMoment);
+  app.addHook('preClose', () => quietMoment(app.server));
 });
 
 /** Destroys the connection of a refused client that goes on sending, once it can have read the refusal. */
@@ -94,17 +94,25 @@ function isBeingMade(response: ServerResponse): boolean {
 }
 
 /**
- * Resolves once the process has read all that had arrived, if that is soon: a request in the buffers of the system
- * would be lost with its connection.
+ * Resolves once the process has accepted and read all that had arrived, if that is soon: a connection or a request in
+ * the buffers of the system would be lost when the port closes.
  */
-async function quietMoment(): Promise<void> {
+async function quietMoment(server: Server): Promise<void> {
   const deadline = performance.now() + busyMs;
+  let accepted = 0;
+  const count = (): void => {
+    accepted += 1;
+  };
+  server.on('connection', count);
   for (let now = performance.now(); now < deadline; ) {
     await arrivals();
     const before = now;
     now = performance.now();
-    if (now - before < quietMs) return;
+    // A turn accepts one connection, however many wait.
+    if (accepted === 0 && now - before < quietMs) break;
+    accepted = 0;
   }
+  server.off('connection', count);
 }
 
 /** Closes the connections that remain once nothing has been answered for a while. */
@@ -112,7 +120,7 @@ async function cutWhatStays(server: Server, isAnswering: () => boolean): Promise
   let quietSince = performance.now();
   while (performance.now() - quietSince < quietForMs) {
     await sleep(pollMs, undefined, { ref: false });
-    await quietMoment();
+    await quietMoment(server);
     if (server.listening || isAnswering()) quietSince = performance.now();
   }
   server.closeAllConnections();

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
 import t from 'tap';
-import { guardConnections } from '../../core/connections.ts';
+import { guardConnections, readArrivals } from '../../core/connections.ts';
 
 t.test('a stop breaks no request', async (t) => {
   const app = Fastify({ return503OnClosing: false });
@@ -43,4 +44,24 @@ t.test('a stop breaks no request', async (t) => {
   await closed;
   t.ok(performance.now() - begunAt < 6_000, 'nobody holds the stop up for long');
   t.equal(never.read(), '');
+});
+
+t.test('a stop serves everybody who connected before the port closed', async (t) => {
+  const app = Fastify({ return503OnClosing: false });
+  guardConnections(app, 0);
+  app.get('/', async () => 'answered');
+  const answers: Promise<string>[] = [];
+  app.addHook('preClose', async () => {
+    // A TCP server has an address of this form.
+    const { port } = app.server.address() as AddressInfo;
+    for (let number = 0; number < 50; number += 1) {
+      const socket = connect(port, '127.0.0.1');
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      answers.push(text(socket).catch(String));
+    }
+  });
+  app.register(readArrivals);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  await app.close();
+  for (const answer of answers) t.match(await answer, 'answered');
 });
