@@ -1,7 +1,7 @@
 import { meaningOf } from '../rpc-errors.ts';
 
-/** How long to wait after the network gave no answer, in milliseconds. */
-const pauseMs = 5_000;
+/** How long to wait after the network gave no answer, or the gateway kept no receipt, in milliseconds. */
+export const pauseMs = 5_000;
 
 /** A contact has read everything up to a message. */
 export interface Read {

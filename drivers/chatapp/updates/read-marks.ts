@@ -4,6 +4,7 @@ import { history, pageSize } from '../history.ts';
 import { inputPeer, type People, type Person } from '../people.ts';
 import type { Progress } from '../progress.ts';
 import type { CredentialBuffer } from '../storage/credential-buffer.ts';
+import { DeletedUnread } from './deleted-unread.ts';
 import { FailedLookUps, type Read } from './failed-look-ups.ts';
 import type { Apart, Translated } from './translated.ts';
 
@@ -25,6 +26,7 @@ export class ReadMarks {
   /** Reads whose receipts the gateway has not stored yet. */
   readonly #underWay = new Set<Read>();
   readonly #failed = new FailedLookUps();
+  readonly #deleted = new DeletedUnread();
   readonly #progress: Pick<Progress, 'since' | 'networkIdOf'>;
   #size = 0;
 
@@ -48,19 +50,20 @@ export class ReadMarks {
     if (this.#size > mostUnread) this.#forgetOldest();
   }
 
-  /** Milliseconds until `repeatLookUps` is due; infinite when no look-up has failed. */
-  get lookUpsDueIn(): number {
-    return this.#failed.dueIn;
+  /** Milliseconds until `repeat` is due; infinite when nothing has failed. */
+  get dueIn(): number {
+    return Math.min(this.#failed.dueIn, this.#deleted.dueIn);
   }
 
   /** Whether the updates of receipts that are not durable yet have to come again after a crash. */
   get oweReceipts(): boolean {
-    return this.#underWay.size > 0 || this.#failed.oweReceipts;
+    return this.#underWay.size > 0 || this.#deleted.areOwed || this.#failed.oweReceipts;
   }
 
-  /** Repeats the look-ups that failed. @throws when the connection is over */
-  async repeatLookUps(client: Client): Promise<readonly Translated[]> {
-    const found: Translated[] = [];
+  /** Repeats what is due: look-ups that failed, and receipts that were refused. @throws when the connection is over */
+  async repeat(client: Client): Promise<readonly Translated[]> {
+    const found: Translated[] = this.#deleted.dueIn === 0 ? [this.#deleted.again()] : [];
+    if (this.#failed.dueIn > 0) return found;
     for (const read of this.#failed.all()) found.push(await this.read(client, read));
     return found;
   }
@@ -77,19 +80,8 @@ export class ReadMarks {
       if (id <= upTo) ids.set(id, reference);
     }
     const all = [...ids].sort(([one], [other]) => one - other);
-    return {
-      events: all.map(([id, reference]) => this.#receipt(id, reference, 'read', null, at)),
-      kept: () => {
-        this.#underWay.delete(read);
-        for (const id of ids.keys()) this.#drop(userId, id);
-        // Another read of this contact was refused meanwhile.
-        if (found === null || !this.#lookedUp.has(userId)) return;
-        this.#failed.settled(userId);
-        // A look-up reads no further back than the mark: the mark stays while an earlier receipt may be missing.
-        if (this.#mayMark(userId)) this.#buffer.put(markName(userId), String(upTo));
-      },
-      ...(all.length === 0 ? {} : { apart: this.#apart(read, [...ids.keys()], found !== null) }),
-    };
+    const events = all.map(([id, reference]) => this.#receipt(id, reference, 'read', null, at));
+    return { events, apart: this.#apart(read, [...ids.keys()], found !== null) };
   }
 
   /**
@@ -97,13 +89,22 @@ export class ReadMarks {
    * nor this contact's mark is stored: after a crash the network is asked again.
    */
   #apart(read: Read, ids: readonly number[], isLookedUp: boolean): Apart {
-    const { userId } = read;
+    const { userId, upTo } = read;
     return {
       begun: () => {
         this.#underWay.add(read);
         if (isLookedUp) this.#failed.settled(userId);
         const unread = this.#unread.get(userId);
         for (const id of ids) if (unread?.get(id) === null) this.#drop(userId, id);
+      },
+      kept: () => {
+        this.#underWay.delete(read);
+        for (const id of ids) this.#drop(userId, id);
+        // Another read of this contact was refused meanwhile.
+        if (!isLookedUp || !this.#lookedUp.has(userId)) return;
+        this.#failed.settled(userId);
+        // A look-up reads no further back than the mark: the mark stays while an earlier receipt may be missing.
+        if (this.#mayMark(userId)) this.#buffer.put(markName(userId), String(upTo));
       },
       refused: () => {
         this.#underWay.delete(read);
@@ -126,14 +127,13 @@ export class ReadMarks {
         return reference === undefined ? [] : [{ userId, id, reference }];
       }),
     );
-    return {
-      events: gone.map(({ id, reference }) =>
-        this.#receipt(id, reference, 'failed', deletedUnread, at),
-      ),
-      kept: () => {
-        for (const { userId, id } of gone) this.#drop(userId, id);
-      },
-    };
+    const all = gone.map(({ userId, id, reference }) => ({
+      userId,
+      receipt: this.#receipt(id, reference, 'failed', deletedUnread, at),
+    }));
+    return this.#deleted.translated(all, () => {
+      for (const { userId, id } of gone) this.#drop(userId, id);
+    });
   }
 
   /** Drops somebody whose credentials are being deleted. */
@@ -142,6 +142,7 @@ export class ReadMarks {
     this.#unread.delete(userId);
     this.#lookedUp.delete(userId);
     this.#failed.settled(userId);
+    this.#deleted.forget(userId);
   }
 
   /** Asks the network, once a contact, for unread messages; null: it is asked again later, or the contact is unknown. */

@@ -6,10 +6,8 @@ export interface Translated {
   readonly events: readonly DriverEvent[];
   /** Changed people: emitted and stored with the events. */
   readonly change?: PersonChange;
-  /** It is no message and nothing else that the gateway takes: counted once the events are durable. */
+  /** It is no message and nothing else that the gateway takes: counted once it is stored. */
   readonly leftOut?: LeftOutKind;
-  /** Called once the events are durable. */
-  readonly kept?: () => void;
   /** Present when later updates do not wait until the events are durable. */
   readonly apart?: Apart;
 }
@@ -21,6 +19,8 @@ export interface Translated {
 export interface Apart {
   /** Called as soon as they are emitted. */
   begun(): void;
+  /** Called once they are durable. */
+  kept(): void;
   /** Called in place of `kept` when one of them is not durable: they come again later. */
   refused(): void;
 }

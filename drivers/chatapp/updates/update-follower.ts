@@ -1,5 +1,5 @@
 import type { tl } from '@mtcute/core';
-import type { Port } from '../../../core/contracts/driver.ts';
+import type { DriverEvent, Port } from '../../../core/contracts/driver.ts';
 import type { AccountCheck } from '../account-check.ts';
 import type { Client } from '../client.ts';
 import { eventsOf, type People } from '../people.ts';
@@ -94,11 +94,11 @@ export class UpdateFollower {
     if (this.#behind || position === null) return await this.#catchUp();
     const fitting = this.#pending.take(position);
     if (fitting.taken.length > 0) return await this.#take(fitting.taken, fitting.position);
-    const lookUpsIn = marks.lookUpsDueIn;
-    if (lookUpsIn === 0) return await this.#keep([], position, () => marks.repeatLookUps(client));
+    const { dueIn } = marks;
+    if (dueIn === 0) return await this.#keep([], position, () => marks.repeat(client));
     const patience = this.#patience(timing);
-    const arrived = await this.#arrival.next(Math.min(patience, lookUpsIn));
-    if (!arrived && patience <= lookUpsIn) this.#behind = true;
+    const arrived = await this.#arrival.next(Math.min(patience, dueIn));
+    if (!arrived && patience <= dueIn) this.#behind = true;
   }
 
   /** How long the next push is waited for, milliseconds. Pushes that do not fill a gap do not put its end off. */
@@ -187,14 +187,13 @@ export class UpdateFollower {
     const emitted = [...eventsOf(changed), ...together.flatMap(({ events }) => events)].map(
       (event) => port.emit(event),
     );
-    for (const { apart, ...one } of translated) {
-      if (apart !== undefined) void this.#emitApart(one, apart);
+    for (const { apart, events } of translated) {
+      if (apart !== undefined) void this.#emitApart(events, apart);
     }
     const outcomes = await Promise.allSettled(emitted);
     signal.throwIfAborted();
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     people.keep(changed);
-    for (const { kept } of together) kept?.();
     for (const { leftOut } of translated) if (leftOut !== undefined) port.leftOut(leftOut);
     const hasMoved = position.pts !== progress.position?.pts;
     progress.advance(position);
@@ -205,12 +204,13 @@ export class UpdateFollower {
   }
 
   /** Emits events that others do not wait for. */
-  async #emitApart({ events, kept }: Omit<Translated, 'apart'>, apart: Apart): Promise<void> {
+  async #emitApart(events: readonly DriverEvent[], apart: Apart): Promise<void> {
     const { port, marks } = this.#parts;
     apart.begun();
     const outcomes = await Promise.allSettled(events.map((event) => port.emit(event)));
     if (outcomes.some(({ status }) => status === 'rejected')) apart.refused();
-    else kept?.();
+    else apart.kept();
+    if (events.length === 0) return;
     if (!marks.oweReceipts) this.#note();
     // The run waits until the next look-up is due: a refused receipt has set that time anew.
     this.#arrival.ring();

@@ -99,6 +99,27 @@ t.test('messages do not wait for receipts of two reads that come together', asyn
   t.equal(mark, after.networkId.replace(/^.*:/, ''), 'read up to the second');
 });
 
+t.test('messages do not wait for receipts of deleted messages', async (t) => {
+  const bench = await startBench(t);
+  const { control } = bench;
+  const { phone, port, session } = await bench.linked();
+  const { networkId } = await session.send(textTo(bench, 'msg_deleted'), patient());
+  let refuse = (_: Error) => undefined as unknown;
+  const held = new Promise<void>((_, reject) => {
+    refuse = reject;
+  });
+  port.onEmit = async ({ type }) => (type === 'receipt' ? await held : undefined);
+  control.delete(phone, networkId);
+  const receipt = { networkId, reference: 'msg_deleted', status: 'failed' };
+  t.match(await port.receipt(), receipt);
+  control.write(phone, { from: friend.phone, text: 'meanwhile' });
+  t.equal((await port.message(3_000)).text, 'meanwhile');
+  refuse(new Error('not answered yet'));
+  port.onEmit = async () => undefined;
+  t.match(await port.receipt(), receipt, 'comes again');
+  t.equal(port.events.filter(({ type }) => type === 'message').length, 1, 'kept at once');
+});
+
 t.test('messages do not wait for chats that the network will not show', async (t) => {
   const { bench, phone, before, later } = await reopenedAfterSend(t);
   const { control } = bench;
