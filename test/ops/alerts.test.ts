@@ -43,7 +43,7 @@ t.test('accounts of test tenants give no alert', { skip: !hasPrometheus() }, asy
 t.test('a linking that came to nothing gives no alert', { skip: !hasPrometheus() }, async (t) => {
   const alertname = 'GatewayAccountDisconnected';
   const reasons = ['pairing_timeout', 'pairing_abandoned'];
-  const tests = [...reasons, 'conflict', 'wrong_phone', 'no_such_number'].map((reason) => ({
+  const tests = [...reasons, 'conflict', 'no_such_number'].map((reason) => ({
     interval: '1m',
     input_series: [
       {
