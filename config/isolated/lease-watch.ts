@@ -20,7 +20,8 @@ export class LeaseWatch {
   }
 
   start(): void {
-    const waitMs = Math.min(watchMs, Math.max(1, this.#deadline.leftMs));
+    const { leftMs } = this.#deadline;
+    const waitMs = leftMs > 0 ? Math.min(watchMs, Math.max(1, leftMs)) : watchMs;
     setTimeout(() => this.#check(), waitMs);
   }
 

@@ -29,7 +29,12 @@ export function serveSession(
   /** The references of sends, by their media: the gateway knows the file by its send. */
   const references = new WeakMap<object, string>();
   let through: ProxyAddress | null = null;
-  const port = portTo(calls, name, references, () => through);
+  /** Whether the driver has reported its connection as lost: the pause that the network has named is known. */
+  let isLost = false;
+  const reported = (event: unknown): void => {
+    isLost ||= isLostState(event);
+  };
+  const port = portTo(calls, name, { references, through: () => through, reported });
   let session: Session | null = null;
   /** Whether the deadline of the lease has closed the session: it is opened anew by `link` or `resume` alone. */
   let isLapsed = false;
@@ -42,7 +47,7 @@ export function serveSession(
   const lapse = (): void => {
     isLapsed = true;
     close();
-    calls.notify(name, 'lapsed', []);
+    if (!isLost) calls.notify(name, 'lapsed', []);
   };
   const run = <Result>(call: (session: Session) => Result): Result =>
     asDriver(place, () => {
@@ -60,6 +65,7 @@ export function serveSession(
   const begin = (proxy: ProxyAddress | null, call: (session: Session) => Promise<void>) => {
     through = proxy;
     isLapsed = false;
+    isLost = false;
     return lease.hasPassed ? lapse() : run(call);
   };
   calls.serve(name, {
@@ -91,18 +97,32 @@ export function serveSession(
   });
 }
 
+/** Whether a driver's event says that its connection is lost. */
+function isLostState(event: unknown): boolean {
+  const { type, state } = Object(event);
+  return type === 'state' && state === 'lost';
+}
+
+/** What the port of a session is made with. */
+interface PortParts {
+  readonly references: WeakMap<object, string>;
+  through(): ProxyAddress | null;
+  /** Called with each event before it is handed over. */
+  reported(event: unknown): void;
+}
+
 /** The port of a session, as its driver calls it. */
 function portTo(
   calls: ThreadCalls,
   name: string,
-  references: WeakMap<object, string>,
-  through: () => ProxyAddress | null,
+  { references, through, reported }: PortParts,
 ): Port {
   // The gateway's port answers.
   const ask = <Answer>(call: string, args: readonly unknown[], signal?: AbortSignal) =>
     calls.ask(name, call, args, signal) as Promise<Answer>;
   return {
     emit(event) {
+      reported(event);
       const taken = emit(calls, name, event);
       // A driver need not read the outcome.
       taken.catch(() => undefined);

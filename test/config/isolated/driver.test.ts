@@ -67,6 +67,9 @@ const deeds = {
     port.log.warn({ socket: () => 5, n: 1 }, 'said');
     port.log.error(new TypeError('an error as the facts'), 'said again');
   },
+  async loses({ emit }) {
+    await emit('state', { state: 'lost', reason: 'rate_limited', retryAt: 7 });
+  },
   async waits({ port, signal }) {
     port.leftOut('call');
     const given = new Promise((_, reject) => {
@@ -415,7 +418,9 @@ t.test('nothing is written past the lease while the gateway is blocked', async (
   const driver = await make({}, deadline);
   t.teardown(() => driver.close());
   const { session, events, send } = open(driver);
-  await session.resume();
+  const away = open(driver, 'away');
+  await Promise.all([session.resume(), away.session.resume()]);
+  await away.send('loses');
   const written = join(folder, 'written until the deadline');
   const moments = async () =>
     (await readFile(written, 'utf8').catch(() => '')).split('\n').filter(Boolean).map(BigInt);
@@ -431,6 +436,9 @@ t.test('nothing is written past the lease while the gateway is blocked', async (
   await t.rejects(send('logs'), { code: 'not_connected', certain: true });
   const lost = { state: 'lost', reason: 'network_unreachable' };
   t.match(events, [{ state: 'connected' }, lost]);
+  await t.rejects(away.send('logs'), { code: 'not_connected' });
+  t.equal(away.events.length, 2, 'the moment that the network has named is kept');
+  t.match(away.events, [{ state: 'connected' }, { reason: 'rate_limited', retryAt: 7 }]);
   await session.resume();
   t.match(events.slice(2), [lost], 'nor does it begin anything');
   t.equal(await session.logOut(), 'still_linked');
