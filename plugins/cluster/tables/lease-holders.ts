@@ -17,12 +17,12 @@ export class LeaseHolderTable {
     this.#leased = leased;
   }
 
-  /** Whether the leases of a process are valid at this moment by the database's clock. */
-  async isValid(id: string, now: number): Promise<boolean> {
+  /** Whether the leases of a process are valid at a moment by the database's clock. */
+  async isValid(id: string, at: number): Promise<boolean> {
     const row: unknown = await this.db
       .knex('lease_holders')
       .where({ id })
-      .where('expires_at', '>', now)
+      .where('expires_at', '>', at)
       .first('id');
     return row !== undefined;
   }

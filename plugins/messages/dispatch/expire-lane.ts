@@ -56,17 +56,30 @@ async function expireSome(
   reporter: Pick<MessageReporter, 'report'>,
 ): Promise<boolean> {
   const before = unit.now - expireMs;
-  // Where a session is open the answer may come yet. A restricted one takes nothing up again that was left unanswered.
-  const handedOverBefore: Partial<Record<AccountStatus, number>> = {
-    connected: 0,
-    restricted: before,
-  };
+  const mayBeOpen = status === 'connected' || status === 'restricted';
   const waiting = await unit.queuedMessages.queuedForChange(accountId, changedAtOnce, {
     acceptedBefore: before,
-    dispatchedBefore: handedOverBefore[status],
+    // The session may be moving to another process, which takes up what was handed over.
+    dispatchedBefore: mayBeOpen ? before : undefined,
+    // An open session may yet be answered. A restricted one takes nothing up again that was left unanswered.
+    exceptFence: status === 'connected' ? await openFence(unit, accountId, before) : undefined,
   });
   await changeQueued(unit, reporter, waiting, (message) =>
     givenUp(message, failures.expired(expireMs / 3_600_000), unit.now),
   );
   return waiting.length === changedAtOnce;
+}
+
+/**
+ * The fence of the account's lease, which is locked; undefined when no living process owns it. An owner whose leases have
+ * run out before a moment is dead, also where no process hosts sessions and frees them.
+ */
+async function openFence(
+  unit: Unit,
+  accountId: string,
+  before: number,
+): Promise<number | undefined> {
+  const [lease] = await unit.leases.rows.find([accountId]);
+  if (lease === undefined || lease.owner === null) return undefined;
+  return (await unit.leaseHolders.isValid(lease.owner, before)) ? lease.fence : undefined;
 }

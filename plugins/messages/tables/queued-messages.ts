@@ -31,6 +31,8 @@ export interface QueuePart {
   readonly upTo?: number;
   /** Those handed to the network before a moment, and those that were not. */
   readonly dispatchedBefore?: number | undefined;
+  /** The fence of a session that is open: nothing that it has handed over. */
+  readonly exceptFence?: number | undefined;
 }
 
 /** What a link that is over has left of its account's queue, up to a sequence. */
@@ -115,7 +117,7 @@ export class QueuedMessageTable {
   async queuedForChange(
     accountId: string,
     limit: number,
-    { acceptedBefore, upTo, dispatchedBefore }: QueuePart = {},
+    { acceptedBefore, upTo, dispatchedBefore, exceptFence }: QueuePart = {},
   ): Promise<readonly StoredMessage[]> {
     const query = messageRows(this.db)
       .where({ account_id: accountId, status: 'queued' })
@@ -126,13 +128,17 @@ export class QueuedMessageTable {
     if (dispatchedBefore !== undefined) {
       query.whereRaw('(dispatched_at is null or dispatched_at < ?)', [dispatchedBefore]);
     }
+    if (exceptFence !== undefined) {
+      query.whereRaw('(dispatch_fence is null or dispatch_fence <> ?)', [exceptFence]);
+    }
     return (await locked(this.db, query)).map(messageFromColumns);
   }
 
   /**
    * Accounts whose oldest message that waits was accepted before a moment, and accounts with queued messages
    * that have no session to come: removed or logged out, or that a link which is over has left. What was handed to
-   * the network waits, too, once its account is away, and in a restricted one if it was handed over before that moment.
+   * the network waits, too, once its account is away; if it was handed over before that moment, also in a restricted
+   * account, and in a connected one unless the session that has handed it over is open.
    */
   async accountsToExpire(acceptedBefore: number, limit: number): Promise<readonly string[]> {
     const { knex } = this.db;
@@ -141,13 +147,18 @@ export class QueuedMessageTable {
         .from(messagesBy(this.db, ['account_id', 'status', 'sequence']))
         .whereRaw('m.account_id = a.id')
         .where('m.status', 'queued');
+    const open = knex('leases as l')
+      .select(knex.raw('1'))
+      .join('lease_holders as h', 'h.id', 'l.owner')
+      .whereRaw('l.account_id = a.id and l.fence = m.dispatch_fence')
+      .where('h.expires_at', '>', acceptedBefore);
     // Sorted, so that of a long queue only its head is read.
     const oldest = queued()
       .select('m.created_at')
       .whereRaw(
         `(m.dispatched_at is null or a.status not in ('connected', 'restricted')
-          or (a.status = 'restricted' and m.dispatched_at < ?))`,
-        [acceptedBefore],
+          or (m.dispatched_at < ? and (a.status = 'restricted' or not exists ?)))`,
+        [acceptedBefore, open],
       )
       .orderBy('m.sequence')
       .limit(1);

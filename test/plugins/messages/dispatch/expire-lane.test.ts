@@ -103,4 +103,49 @@ for (const engine of databases) {
     t.same(await queued(), [underWay], 'no answer takes as long as an expiry');
     t.same(await due(), []);
   });
+  t.test(`what a session that is gone has left ends in time, ${engine.name}`, async (t) => {
+    const database = await engine.create(t);
+    const stage = await openStage(t, database.url, { expireMs });
+    const { storage } = stage;
+    const { read, write } = storage.connections;
+    const { tenantId, accountIds } = await makeTenant(stage, 6);
+    const [open = '', unowned = '', parked = '', taken = '', freed = '', silent = ''] = accountIds;
+    const now = await storage.now();
+    await Promise.all(
+      accountIds.flatMap((accountId) =>
+        ['long ago', 'young', 'just now'].map((text) => stage.send({ tenantId, accountId, text })),
+      ),
+    );
+    const long = now - expireMs - 1_000;
+    const handedOver = { created_at: long, dispatched_at: long, attempts: 1, dispatch_fence: 1 };
+    await write('messages').update(handedOver);
+    await write('messages').where({ text: 'young' }).update({ created_at: now });
+    await write('messages').where({ text: 'just now' }).update({ dispatched_at: now });
+    await stage.run(async (unit) => {
+      const owner = stage.broker.processId;
+      await unit.leases.rows.release([{ id: unowned, owner, number: 1 }]);
+      await unit.leases.take([parked, taken], 'another', now + 9_000);
+      await unit.leases.take([freed], 'dead', now + 9_000);
+      await unit.leases.take([silent], 'silent', long);
+      await unit.leaseHolders.expire(['dead']);
+    });
+    // Another session has repeated it, and one of these owners had handed it over before it died.
+    const owned = [taken, freed, silent];
+    await write('messages').whereIn('account_id', owned).update({ dispatch_fence: 2 });
+    const due = () => storage.read.queuedMessages.accountsToExpire(now - expireMs, 10);
+
+    const gone = [unowned, parked, freed, silent];
+    t.same([...(await due())].sort(), [...gone].sort());
+    for (const id of accountIds) t.equal(await stage.lanes.expire(id), false);
+    const failed = await read('messages').where({ status: 'failed' });
+    const ends = failed.map((row) => [row.account_id, row.text, row.error.split(':')[0]]);
+    t.same(
+      ends.sort(),
+      gone.map((id) => [id, 'long ago', 'delivery_uncertain']).sort(),
+      'what was handed over just now may wait for a session that moves',
+    );
+    const left = await read('messages').where({ status: 'queued', text: 'long ago' });
+    t.same(left.map((row) => row.account_id).sort(), [open, taken].sort(), 'may be answered yet');
+    t.same(await due(), []);
+  });
 }
