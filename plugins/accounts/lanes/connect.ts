@@ -44,8 +44,8 @@ export interface ConnectUndo {
   readonly created: boolean;
   /** This connect has ended a link that was in use: nothing brings that back. */
   readonly replaced: boolean;
-  /** Where the account connected through before. */
-  readonly proxy: string | null;
+  /** The proxy that this connect wrote, and the one before; null: it wrote none. */
+  readonly proxy: { readonly written: string | null; readonly before: string | null } | null;
   /** The record before this connect, if it was disconnected. */
   readonly before: { readonly state: AccountState; readonly options: ConnectOptions } | null;
 }
@@ -106,7 +106,8 @@ async function connectOne(
   if (fresh === undefined) throw new Error('the record that was just made is missing');
   const { proxy = fresh.proxy } = input;
   const known = { ...fresh, proxy };
-  if (proxy !== fresh.proxy) await unit.accounts.setProxy(accountId, proxy);
+  const isProxyNew = proxy !== fresh.proxy;
+  if (isProxyNew) await unit.accounts.setProxy(accountId, proxy);
   const batch = new TransitionBatch(unit, parts, [known]);
   const decided = accountTransition(fresh, { type: 'connect' });
   if (decided === null) throw new Error('a connect applies in every status');
@@ -121,7 +122,10 @@ async function connectOne(
     !created && fresh.status === 'disconnected'
       ? { state: stateOf(fresh), options: fresh.connectOptions }
       : null;
-  const undo = { fence, created, replaced: ownsNumber(fresh), proxy: fresh.proxy, before };
+  const undo: ConnectUndo = {
+    ...{ fence, created, replaced: ownsNumber(fresh), before },
+    proxy: isProxyNew ? { written: proxy, before: fresh.proxy } : null,
+  };
   return { kind: 'begun', row: after, fence, undo };
 }
 

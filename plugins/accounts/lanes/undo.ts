@@ -34,7 +34,8 @@ export function undoLane(parts: TransitionParts): Lane<ConnectUndo, boolean> {
           batch.add(row, abandoned);
         }
         await batch.write();
-        if (row.proxy !== proxy) await unit.accounts.setProxy(id, proxy);
+        // Another call may have changed the proxy since.
+        if (row.proxy === proxy?.written) await unit.accounts.setProxy(id, proxy.before);
         await unit.leases.end([fence]);
       }
       return outputs;

@@ -479,6 +479,35 @@ for (const { name, create } of databases) {
       t.match(left, { reason: 'pairing_abandoned', detail: /cut short/ }, 'no session was there');
     });
 
+    t.test('an undone connect takes back no proxy but its own', async (t) => {
+      const { world, process, caller } = await begin(t);
+      const { driver, storage, broker } = process;
+      const lane = proxyLane(broker);
+      const phone = newNumber();
+      const { accountId } = (await connect(process, caller, phone)).view;
+      await driver.last.state('connected');
+      await driver.last.state('replaced');
+      const waiting = { waitForStep: true, unreachable: 'refuse' } as const;
+      driver.behaviour.link = (session) => session.state('lost');
+      await refused(
+        t,
+        connect(process, caller, phone, { ...waiting, proxy: 'socks5://own' }),
+        'unavailable',
+      );
+      t.equal((await world.row(accountId)).proxy, null, 'its own is gone');
+      driver.behaviour.link = () => undefined;
+      for (const own of [undefined, 'socks5://own']) {
+        const connecting = connect(process, caller, phone, { ...waiting, proxy: own });
+        const ending = refused(t, connecting, 'unavailable');
+        await until('it to wait', async () => driver.live.length > 0 || undefined);
+        const proxy = `socks5://beside-${own}`;
+        const change = { tenantId: caller.tenantId, accountId, proxy };
+        t.equal(await storage.submit(lane, change), true);
+        await ending;
+        t.equal((await world.row(accountId)).proxy, proxy, 'that of another call stays');
+      }
+    });
+
     t.test('a connect that has ended a link goes on, however late the network is', async (t) => {
       const { world, process, caller } = await begin(t, { requestTimeoutMs: 1_500 });
       const { driver } = process;
@@ -974,6 +1003,7 @@ interface Call {
   readonly forceNew?: boolean;
   readonly waitForStep?: boolean;
   readonly unreachable?: 'refuse' | 'go_on';
+  readonly proxy?: string | undefined;
 }
 
 function connect(process: Process, caller: Caller, identifier: string, call: Call = {}) {
@@ -985,6 +1015,7 @@ function connect(process: Process, caller: Caller, identifier: string, call: Cal
     forceNew,
     waitForStep: call.waitForStep ?? channel === 'chatapp',
     unreachable: call.unreachable ?? 'go_on',
+    ...(call.proxy === undefined ? {} : { proxy: call.proxy }),
   });
 }
 
