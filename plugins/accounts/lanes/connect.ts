@@ -47,7 +47,11 @@ export interface ConnectUndo {
   /** The proxy that this connect wrote, and the one before; null: it wrote none. */
   readonly proxy: { readonly written: string | null; readonly before: string | null } | null;
   /** The record before this connect, if it was disconnected. */
-  readonly before: { readonly state: AccountState; readonly options: ConnectOptions } | null;
+  readonly before: {
+    readonly state: AccountState;
+    readonly options: ConnectOptions;
+    readonly times: Pick<AccountRow, 'since' | 'connectedAt'>;
+  } | null;
 }
 
 export type ConnectOutput =
@@ -118,9 +122,10 @@ async function connectOne(
   await unit.leases.take([accountId], owner, unit.now + input.leaseMs);
   const [taken] = await unit.leases.rows.find([accountId]);
   const fence: LeaseToken = { id: accountId, owner, number: taken?.fence ?? 0 };
+  const { since, connectedAt } = fresh;
   const before =
     !created && fresh.status === 'disconnected'
-      ? { state: stateOf(fresh), options: fresh.connectOptions }
+      ? { state: stateOf(fresh), options: fresh.connectOptions, times: { since, connectedAt } }
       : null;
   const undo: ConnectUndo = {
     ...{ fence, created, replaced: ownsNumber(fresh), before },

@@ -20,6 +20,8 @@ export interface TransitionDetails {
   readonly options?: ConnectOptions;
   /** How many tries to connect have failed before it; 0 when absent. */
   readonly tries?: number;
+  /** Those of the record that an undone connect brings back, in place of now. */
+  readonly times?: Pick<AccountRow, 'since' | 'connectedAt'>;
 }
 
 /**
@@ -50,7 +52,7 @@ export class TransitionBatch {
   add(
     before: AccountRow,
     transition: Transition,
-    { options, tries = 0 }: TransitionDetails = {},
+    { options, tries = 0, times }: TransitionDetails = {},
   ): AccountRow {
     const { now } = this.#unit;
     const { state, abandon, events } = transition;
@@ -59,8 +61,9 @@ export class TransitionBatch {
     const after: AccountRow = {
       ...next,
       since: isStatusChange(before, next) ? now : before.since,
-      connectOptions: options ?? before.connectOptions,
       connectedAt: announcedNow ? now : before.connectedAt,
+      ...times,
+      connectOptions: options ?? before.connectOptions,
       rampDayOne: before.rampDayOne ?? (announcedNow ? utcDay(now) : null),
     };
     this.#rows.set(after.id, after);

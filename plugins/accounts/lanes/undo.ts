@@ -22,6 +22,7 @@ export function undoLane(parts: TransitionParts): Lane<ConnectUndo, boolean> {
           await unit.credentials.clear([id]);
           await unit.accounts.erase([id]);
           await unit.leases.erase([id]);
+          await unit.links.end([id]);
           const erased: AccountRow = { ...row, status: 'disconnected' };
           unit.afterCommit(() => parts.reporter.report(row, erased, 0));
           continue;

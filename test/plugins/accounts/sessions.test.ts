@@ -7,7 +7,9 @@ import { GatewayError } from '../../../core/errors.ts';
 import { msgappStatus } from '../../../plugins/accounts/connection-status.ts';
 import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import { connectLane } from '../../../plugins/accounts/lanes/connect.ts';
+import { linkLane } from '../../../plugins/accounts/lanes/link.ts';
 import { proxyLane } from '../../../plugins/accounts/lanes/proxy.ts';
+import { linkLifeMs } from '../../../plugins/accounts/link-rules.ts';
 import { systemTimers, type Timers } from '../../../plugins/accounts/session/timers.ts';
 import { databases } from '../../harness/databases.ts';
 import { until } from '../../harness/story.ts';
@@ -506,6 +508,29 @@ for (const { name, create } of databases) {
         await ending;
         t.equal((await world.row(accountId)).proxy, proxy, 'that of another call stays');
       }
+    });
+
+    t.test('an undone connect leaves an account as it was, and no link to none', async (t) => {
+      const { world, process, caller } = await begin(t);
+      const { driver, storage } = process;
+      const [known, fresh] = [newNumber(), newNumber()];
+      const { accountId } = (await connect(process, caller, known)).view;
+      await driver.last.state('connected');
+      await driver.last.state('replaced');
+      const before = await world.row(accountId);
+      for (const phone of [known, fresh]) {
+        const call = { waitForStep: true, unreachable: 'refuse' } as const;
+        const ending = refused(t, connect(process, caller, phone, call), 'unavailable');
+        await until('it to wait', async () => driver.live.length > 0 || undefined);
+        const { accountId: id } = await look(process, caller, phone);
+        const link = { accountId: id, tokenHash: phone, lifeMs: linkLifeMs };
+        t.ok(await storage.submit(linkLane, link));
+        await driver.last.state('lost');
+        await ending;
+      }
+      t.same(await world.row(accountId), before);
+      t.match(await storage.read.links.find(known), { accountId }, 'its link goes on');
+      t.equal(await storage.read.links.find(fresh), undefined, 'it went with its account');
     });
 
     t.test('a connect that has ended a link goes on, however late the network is', async (t) => {
