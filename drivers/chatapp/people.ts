@@ -50,13 +50,11 @@ export class People {
   async take(users: readonly tl.TypeUser[]): Promise<readonly PersonChange[]> {
     const given = users.filter((user) => user._ === 'user' && !user.min);
     const kept = await this.#kept(given.map(({ id }) => id));
-    const changed: PersonChange[] = [];
-    for (const user of given) {
+    return given.flatMap((user) => {
       const before = kept.get(user.id);
       const person = personOf(user, this.#changed.get(user.id) ?? before ?? null);
-      if (person !== null && this.#differs(person, before)) changed.push({ person, before });
-    }
-    return changed;
+      return person === null ? [] : (this.#changeTo(person, before) ?? []);
+    });
   }
 
   /** Changes a known person; null when that changes nothing. */
@@ -64,8 +62,7 @@ export class People {
     const kept = (await this.#kept([id])).get(id);
     const before = this.#changed.get(id) ?? kept;
     if (before === undefined) return null;
-    const person = { ...before, ...change };
-    return this.#differs(person, kept) ? { person, before: kept } : null;
+    return this.#changeTo({ ...before, ...change }, kept);
   }
 
   /** Stores changed people with the next write. Called once the gateway has their events. */
@@ -91,12 +88,14 @@ export class People {
     return this.#changed.get(id) ?? (await this.#kept([id])).get(id) ?? null;
   }
 
-  #differs(person: Person, kept: Person | undefined): boolean {
-    const isChange = !isSame(person, kept);
+  /** A change of the stored person, or back to it while another is reported. */
+  #changeTo(person: Person, kept: Person | undefined): PersonChange | null {
+    const reported = this.#changed.get(person.id);
     this.#forgotten.delete(person.id);
-    if (isChange) this.#changed.set(person.id, person);
-    else this.#changed.delete(person.id);
-    return isChange;
+    const isKept = isSame(person, kept);
+    if (isKept && reported === undefined) return null;
+    this.#changed.set(person.id, person);
+    return { person, before: isKept ? reported : kept };
   }
 
   async #kept(ids: readonly number[]): Promise<ReadonlyMap<number, Person>> {

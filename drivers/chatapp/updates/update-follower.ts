@@ -1,8 +1,8 @@
 import type { tl } from '@mtcute/core';
-import type { DriverEvent, Port } from '../../../core/contracts/driver.ts';
+import type { Port } from '../../../core/contracts/driver.ts';
 import type { AccountCheck } from '../account-check.ts';
 import type { Client } from '../client.ts';
-import { eventsOf, type People } from '../people.ts';
+import type { People } from '../people.ts';
 import type { Progress } from '../progress.ts';
 import { loggableError } from '../rpc-errors.ts';
 import type { CredentialBuffer } from '../storage/credential-buffer.ts';
@@ -13,9 +13,10 @@ import { ArrivalSignal } from './arrival-signal.ts';
 import { type Contents, contentsOf } from './contents.ts';
 import { differenceSince } from './difference.ts';
 import { changesSequence, PendingPushes } from './pending-pushes.ts';
+import { type Portion, PortionLine } from './portion-line.ts';
 import type { ReadMarks } from './read-marks.ts';
 import type { Position } from './sequence.ts';
-import type { Apart, Translated } from './translated.ts';
+import type { Translated } from './translated.ts';
 import { type Translator, UnknownSender } from './translator.ts';
 
 /** What a follower of updates works with. */
@@ -45,6 +46,8 @@ export class UpdateFollower {
   readonly #eventlessWrites: PacedWrites;
   readonly #arrival = new ArrivalSignal();
   readonly #pending = new PendingPushes();
+  readonly #portions: PortionLine;
+  readonly #trouble: Trouble;
   /** Updates were missed: the network has to be asked. */
   #behind = true;
   /** When a missing update is asked for, by `performance.now`; null: none is missing. */
@@ -59,6 +62,13 @@ export class UpdateFollower {
       timing.eventlessProgress,
       signal,
     );
+    this.#portions = new PortionLine({
+      ...{ port: parts.port, signal },
+      stored: (portion, hasEvents) => this.#stored(portion, hasEvents),
+      refused: () => this.#arrival.ring(),
+      receiptsSettled: () => this.#receiptsSettled(),
+    });
+    this.#trouble = new Trouble(parts, 'updates could not be taken, again soon');
     signal.addEventListener('abort', () => this.#arrival.ring(), { once: true });
   }
 
@@ -74,23 +84,27 @@ export class UpdateFollower {
     this.#arrival.ring();
   }
 
+  /** How far updates were taken, stored or not. */
+  get #position(): Position | null {
+    return this.#portions.position ?? this.#parts.progress.position;
+  }
+
   async #run(): Promise<void> {
     const { signal } = this.#parts;
-    const trouble = new Trouble(this.#parts, 'updates could not be taken, again soon');
     while (!signal.aborted) {
       try {
         await this.#step();
-        trouble.over();
       } catch (error) {
         this.#behind = true;
-        await trouble.pause(error);
+        await this.#trouble.pause(error);
       }
     }
   }
 
   async #step(): Promise<void> {
-    const { client, marks, timing, progress } = this.#parts;
-    const { position } = progress;
+    const { client, marks, timing } = this.#parts;
+    await this.#portions.room();
+    const position = this.#position;
     if (this.#behind || position === null) return await this.#catchUp();
     const fitting = this.#pending.take(position);
     if (fitting.taken.length > 0) return await this.#take(fitting.taken, fitting.position);
@@ -113,13 +127,13 @@ export class UpdateFollower {
   }
 
   async #catchUp(): Promise<void> {
-    const { client, progress, port, accountId } = this.#parts;
+    const { client, port, accountId } = this.#parts;
     // Pushes queue up meanwhile, and later gaps are asked for again.
     this.#behind = false;
     this.#gapEnds = null;
-    const isNew = progress.position === null;
+    const position = this.#position;
     try {
-      for await (const part of differenceSince(client, progress.position)) {
+      for await (const part of differenceSince(client, position)) {
         if (part.skipped)
           port.log.warn(
             { accountId },
@@ -135,7 +149,9 @@ export class UpdateFollower {
           return found;
         });
       }
-      if (isNew) this.#note();
+      if (position !== null) return;
+      await this.#portions.empty();
+      this.#note();
     } catch (error) {
       this.#behind = true;
       throw error;
@@ -152,7 +168,9 @@ export class UpdateFollower {
         }
         return found;
       });
-      if (taken.some(changesSequence)) this.#setBack();
+      if (!taken.some(changesSequence)) return;
+      await this.#portions.empty();
+      this.#setBack();
     } catch (error) {
       if (!(error instanceof UnknownSender)) throw error;
       this.#behind = true;
@@ -170,49 +188,37 @@ export class UpdateFollower {
     this.#pending.clear();
   }
 
-  /** Emits events in order; advances once all of them are durable. */
+  /** Hands events over in order, beside those of earlier updates; the position follows once all of them are durable. */
   async #keep(
     users: readonly tl.TypeUser[],
     position: Position,
     translate: (translator: Translator) => Promise<readonly Translated[]>,
   ): Promise<void> {
-    const { port, buffer, people, progress, marks, translator, signal } = this.#parts;
+    const { people, translator } = this.#parts;
     const taken = await people.take(users);
     const translated = await translate(translator);
     const changes = [...taken, ...translated.flatMap(({ change }) => change ?? [])];
     // Each person once, as of the last change.
     const changed = [...new Map(changes.map((one) => [one.person.id, one])).values()];
-    signal.throwIfAborted();
-    const together = translated.filter(({ apart }) => apart === undefined);
-    const emitted = [...eventsOf(changed), ...together.flatMap(({ events }) => events)].map(
-      (event) => port.emit(event),
-    );
-    for (const { apart, events } of translated) {
-      if (apart !== undefined) void this.#emitApart(events, apart);
-    }
-    const outcomes = await Promise.allSettled(emitted);
-    signal.throwIfAborted();
-    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    await this.#portions.add({ translated, changed, position });
+  }
+
+  #stored({ translated, changed, position }: Portion, hasEvents: boolean): void {
+    const { port, buffer, people, progress, marks } = this.#parts;
+    this.#trouble.over();
     people.keep(changed);
     for (const { leftOut } of translated) if (leftOut !== undefined) port.leftOut(leftOut);
     const hasMoved = position.pts !== progress.position?.pts;
     progress.advance(position);
-    if (emitted.length > 0 && !marks.oweReceipts) progress.note();
+    if (hasEvents && !marks.oweReceipts) progress.note();
     else if (hasMoved) this.#eventlessWrites.request();
     // People are stored without events as well: an erasure finds them by that.
     if (buffer.hasChanges) this.#writes.request();
   }
 
-  /** Emits events that others do not wait for. */
-  async #emitApart(events: readonly DriverEvent[], apart: Apart): Promise<void> {
-    const { port, marks } = this.#parts;
-    apart.begun();
-    const outcomes = await Promise.allSettled(events.map((event) => port.emit(event)));
-    if (outcomes.some(({ status }) => status === 'rejected')) apart.refused();
-    else apart.kept();
-    if (events.length === 0) return;
-    if (!marks.oweReceipts) this.#note();
-    // The run waits until the next look-up is due: a refused receipt has set that time anew.
+  /** Receipts are durable or refused, which sets the time of the next look-up anew. */
+  #receiptsSettled(): void {
+    if (!this.#parts.marks.oweReceipts) this.#note();
     this.#arrival.ring();
   }
 

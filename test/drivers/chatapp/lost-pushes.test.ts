@@ -79,7 +79,7 @@ t.test('pushes behind a step that is held up are asked for again beyond a number
   await port.message();
   const asked = () => control.calls(phone)['updates.getDifference'] ?? 0;
   const before = asked();
-  const texts = Array.from({ length: 1_100 }, (_, number) => `behind ${number}`);
+  const texts = Array.from({ length: 2_100 }, (_, number) => `behind ${number}`);
   for (const text of texts) control.write(phone, { from: friend.phone, text });
   // Its answer comes behind them.
   await session.send(textTo(bench, 'msg_behind'), AbortSignal.timeout(20_000));

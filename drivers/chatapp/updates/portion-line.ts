@@ -1,0 +1,157 @@
+import type { DriverEvent, Port } from '../../../core/contracts/driver.ts';
+import { eventsOf, type PersonChange } from '../people.ts';
+import type { Position } from './sequence.ts';
+import type { Apart, Translated } from './translated.ts';
+
+/** How many portions and events are in the line at most; beyond that, what comes waits with the pushes. */
+const most = 1_000;
+
+/** Updates that are taken together. */
+export interface Portion {
+  readonly translated: readonly Translated[];
+  /** Each person once, as of the last change. */
+  readonly changed: readonly PersonChange[];
+  /** The position once it is stored. */
+  readonly position: Position;
+}
+
+/** A portion in the line. */
+interface Entry {
+  readonly portion: Portion;
+  /** Number of its events that the position waits for. */
+  readonly events: number;
+  state: 'underWay' | 'durable' | 'refused';
+}
+
+/** What the line calls and works with. */
+export interface PortionLineParts {
+  readonly port: Pick<Port, 'emit'>;
+  /** Aborted when the connection is over. */
+  readonly signal: AbortSignal;
+  /** Called for each portion in its order, once its events and those before it are durable. */
+  stored(portion: Portion, hasEvents: boolean): void;
+  /** Called once an event is refused: the next call throws. */
+  refused(): void;
+  /** Called once receipts of a portion are durable or refused, which the position does not wait for. */
+  receiptsSettled(): void;
+}
+
+/**
+ * Portions of updates that the gateway is storing, several at once: a file that is slow to come holds up its contact
+ * alone. They are emitted and done in their order. After a refusal the line is empty, and what was in it comes again.
+ */
+export class PortionLine {
+  readonly #parts: PortionLineParts;
+  #entries: Entry[] = [];
+  #failure: { readonly error: unknown } | null = null;
+  /** By contact: the last message with a file, until it is durable. */
+  readonly #files = new Map<string, Promise<void>>();
+  #wake: () => void = () => undefined;
+
+  constructor(parts: PortionLineParts) {
+    this.#parts = parts;
+    parts.signal.addEventListener('abort', () => this.#wake(), { once: true });
+  }
+
+  /** The position behind the last portion; null when the line is empty. */
+  get position(): Position | null {
+    return this.#entries.at(-1)?.portion.position ?? null;
+  }
+
+  /** Resolves once there is room, or the connection is over. @throws what the gateway refused an event with */
+  async room(): Promise<void> {
+    await this.#until(() => this.#size < most);
+  }
+
+  /** Resolves once everything is stored. @throws as `room` does, and when the connection is over */
+  async empty(): Promise<void> {
+    await this.#until(() => this.#entries.length === 0);
+    this.#parts.signal.throwIfAborted();
+  }
+
+  /** Emits the events of a portion once there is room. @throws as `empty` does */
+  async add(portion: Portion): Promise<void> {
+    const { signal } = this.#parts;
+    await this.room();
+    signal.throwIfAborted();
+    const { changed, translated } = portion;
+    const together = translated.filter(({ apart }) => apart === undefined);
+    const events = [...eventsOf(changed), ...together.flatMap((one) => one.events)];
+    const emitted = events.map((event) => this.#emit(event));
+    for (const { apart, events } of translated) {
+      if (apart !== undefined) void this.#emitApart(events, apart);
+    }
+    const entry: Entry = { portion, events: events.length, state: 'underWay' };
+    this.#entries.push(entry);
+    void Promise.allSettled(emitted).then((outcomes) => this.#settled(entry, outcomes));
+  }
+
+  get #size(): number {
+    return this.#entries.reduce((sum, { events }) => sum + 1 + events, 0);
+  }
+
+  async #until(isMet: () => boolean): Promise<void> {
+    const { signal } = this.#parts;
+    while (!signal.aborted && !(this.#failure === null ? isMet() : this.#areSettled)) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    const failure = this.#failure;
+    if (failure === null) return;
+    this.#entries = [];
+    this.#failure = null;
+    throw failure.error;
+  }
+
+  get #areSettled(): boolean {
+    return this.#entries.every(({ state }) => state !== 'underWay');
+  }
+
+  /** Emits an event at once; a message behind a file of its contact once that file's message is durable. */
+  #emit(event: DriverEvent): Promise<void> {
+    const { port, signal } = this.#parts;
+    const from = event.type === 'message' ? event.from.networkId : null;
+    const before = from === null ? undefined : this.#files.get(from);
+    const taken =
+      before?.then(() => {
+        signal.throwIfAborted();
+        return port.emit(event);
+      }) ?? port.emit(event);
+    if (from !== null && event.type === 'message' && event.media !== null) this.#hold(from, taken);
+    return taken;
+  }
+
+  /** Holds the contact's later messages until this one is durable. */
+  #hold(from: string, taken: Promise<void>): void {
+    this.#files.set(from, taken);
+    const over = (): void => {
+      if (this.#files.get(from) === taken) this.#files.delete(from);
+    };
+    taken.then(over, over);
+  }
+
+  /** Emits events that the position does not wait for. */
+  async #emitApart(events: readonly DriverEvent[], apart: Apart): Promise<void> {
+    const { port, receiptsSettled } = this.#parts;
+    apart.begun();
+    const outcomes = await Promise.allSettled(events.map((event) => port.emit(event)));
+    if (outcomes.some(({ status }) => status === 'rejected')) apart.refused();
+    else apart.kept();
+    if (events.length > 0) receiptsSettled();
+  }
+
+  #settled(entry: Entry, outcomes: readonly PromiseSettledResult<void>[]): void {
+    const { signal, stored, refused } = this.#parts;
+    if (signal.aborted) return;
+    const failure = outcomes.find((one) => one.status === 'rejected');
+    entry.state = failure === undefined ? 'durable' : 'refused';
+    if (failure !== undefined) this.#failure ??= { error: failure.reason };
+    for (let first = this.#entries[0]; first?.state === 'durable'; first = this.#entries[0]) {
+      this.#entries.shift();
+      stored(first.portion, first.events > 0);
+    }
+    this.#wake();
+    if (failure !== undefined) refused();
+  }
+}
