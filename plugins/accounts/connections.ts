@@ -11,9 +11,9 @@ import type { ChannelDirectory } from './channel-access.ts';
 import type { ConnectOptions } from './contract.ts';
 import { parseIdentifierInAddress, storableIdentifier } from './identifiers.ts';
 import type { RemoveInput, RemoveOutput } from './lanes/remove.ts';
-import { restingView } from './session/connecting.ts';
+import { accountOfOthers, restingView } from './session/connecting.ts';
 import { stillLinked } from './session/ending.ts';
-import type { SessionView } from './session/messages.ts';
+import type { ConnectRequest, SessionView } from './session/messages.ts';
 import { type SessionDirectory, SessionUnreachable } from './session-directory.ts';
 import type { AccountRow } from './tables/account-rows.ts';
 
@@ -72,10 +72,10 @@ export class Connections {
   async connect(caller: Caller, call: ConnectCall): Promise<Connection> {
     const { channels, plans, directory } = this.#parts;
     channels.driver(caller, call.channel);
-    await this.#refuseOthers(caller, call);
+    const only = await this.#onlyRecord(caller, call);
     const { tenantId, mode, plan } = caller;
     const accountsCap = plans.plan(plan).accounts_cap;
-    const connecting = directory.connect({ ...call, tenantId, mode, accountsCap });
+    const connecting = directory.connect({ ...call, ...only, tenantId, mode, accountsCap });
     return { identifier: call.identifier, view: await orRefuse('unavailable', connecting) };
   }
 
@@ -181,13 +181,15 @@ export class Connections {
     return find(stored);
   }
 
-  /** A key that is limited to some accounts links these anew, and no others. */
-  async #refuseOthers(caller: Caller, { channel, identifier }: ConnectCall): Promise<void> {
-    if (caller.accountIds === null) return;
-    if ((await this.#findRecord(caller, channel, identifier)) !== undefined) return;
-    const message =
-      'This key is limited to some accounts, and this number is none of them; connect it with a key without account_ids.';
-    throw new GatewayError('scope_missing', { message });
+  /** A key that is limited to some accounts links these anew, and no others: the connect must find this very record. */
+  async #onlyRecord(
+    caller: Caller,
+    { channel, identifier }: ConnectCall,
+  ): Promise<Pick<ConnectRequest, 'onlyAccountId'>> {
+    if (caller.accountIds === null) return {};
+    const row = await this.#findRecord(caller, channel, identifier);
+    if (row === undefined) throw accountOfOthers();
+    return { onlyAccountId: row.id };
   }
 }
 

@@ -27,6 +27,8 @@ export interface ConnectInput {
   readonly leaseMs: number;
   /** The hash of the owner's link that asks; undefined: the tenant does, which ends any link. */
   readonly link?: string | undefined;
+  /** The one record that the caller's key may link; undefined: any. */
+  readonly onlyAccountId?: string | undefined;
 }
 
 type RefusalCode =
@@ -35,6 +37,7 @@ type RefusalCode =
   | 'link_not_found'
   | 'link_restart_cap'
   | 'link_used'
+  | 'scope_missing'
   | 'unauthorized';
 
 /** What the undoing of a connect restores. */
@@ -143,6 +146,8 @@ async function refusal(
   if (!present.has(input.tenantId)) {
     return input.link === undefined ? 'unauthorized' : 'link_not_found';
   }
+  const { onlyAccountId } = input;
+  if (onlyAccountId !== undefined && onlyAccountId !== row?.id) return 'scope_missing';
   const ended = input.link === undefined ? null : await refusalOfLink(unit, input.link, row);
   if (ended !== null) return ended;
   if (row !== undefined && ownsNumber(row) && !input.forceNew) return 'already_connected';

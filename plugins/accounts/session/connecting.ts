@@ -1,5 +1,5 @@
 import type { Driver } from '../../../core/contracts/driver.ts';
-import { GatewayError } from '../../../core/errors.ts';
+import { type ErrorCode, GatewayError } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import { SerialQueues } from '../../../core/serial.ts';
 import { isRefused } from '../account-state.ts';
@@ -84,7 +84,7 @@ export class Connecting {
       const { tenantId, channel, identifier } = request;
       const existing = await storage.read.accounts.present(tenantId, channel, identifier);
       const outcome = await this.#submit(request, existing, newAccountId);
-      if (outcome.kind === 'refused') throw new GatewayError(outcome.code);
+      if (outcome.kind === 'refused') throw refusal(outcome.code);
       if (outcome.kind !== 'stale') return outcome;
     }
     throw new GatewayError('unavailable');
@@ -97,7 +97,7 @@ export class Connecting {
   ): Promise<ConnectOutput> {
     const { storage, lanes, broker, cluster, proxies } = this.#environment;
     const { tenantId, mode, channel, identifier, options, forceNew, accountsCap, link } = request;
-    const { proxy } = request;
+    const { proxy, onlyAccountId } = request;
     const accountId = existing?.id ?? newAccountId;
     const submit = () =>
       storage.submit(lanes.connect, {
@@ -114,6 +114,7 @@ export class Connecting {
         owner: broker.processId,
         leaseMs: cluster.leaseMs,
         link,
+        onlyAccountId,
       });
     const isHere = existing !== undefined && this.#host.runner(existing.id) !== undefined;
     return isHere ? submit() : this.#host.reserving(submit);
@@ -193,6 +194,17 @@ export function restingView(row: AccountRow): SessionView {
     step: null,
     pairingEndsAt: null,
   };
+}
+
+/** The refusal of a connect by a key that is limited to other accounts. */
+export function accountOfOthers(): GatewayError {
+  const message =
+    'This key is limited to some accounts, and this number is none of them; connect it with a key without account_ids.';
+  return new GatewayError('scope_missing', { message });
+}
+
+function refusal(code: ErrorCode): GatewayError {
+  return code === 'scope_missing' ? accountOfOthers() : new GatewayError(code);
 }
 
 function refuseWhenLate(signal: AbortSignal): void {

@@ -37,6 +37,8 @@ export interface ConnectRequest {
   readonly unreachable: 'refuse' | 'go_on';
   /** The hash of the owner's link that asks; absent: the tenant does. */
   readonly link?: string;
+  /** The one record that the caller's key may link; absent: any. */
+  readonly onlyAccountId?: string;
 }
 
 /** A connection as its host sees it. */

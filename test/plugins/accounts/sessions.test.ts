@@ -947,6 +947,39 @@ for (const { name, create } of databases) {
       },
     );
 
+    t.test('a key with account_ids links its record alone, whatever comes between', async (t) => {
+      const { world, process, caller } = await begin(t);
+      const { connections, driver, storage } = process;
+      const { accounts } = storage.read;
+      const phone = newNumber();
+      const linkedAnew = async (call: Call, between: () => Promise<unknown>) => {
+        const { accountId } = (await connect(process, caller, phone)).view;
+        const present = accounts.present.bind(accounts);
+        accounts.present = async (...number) => {
+          const row = await present(...number);
+          accounts.present = present;
+          await connections.remove(caller, 'msgapp_web', phone);
+          await between();
+          return row;
+        };
+        const limited = { ...caller, accountIds: new Set([accountId]) };
+        return connect(process, limited, phone, call);
+      };
+      await refused(
+        t,
+        linkedAnew({}, async () => undefined),
+        'scope_missing',
+      );
+      await refused(t, look(process, caller, phone), 'connection_not_found');
+      let other = '';
+      const another = async (): Promise<void> => {
+        other = (await connect(process, caller, phone)).view.accountId;
+        await driver.last.state('connected');
+      };
+      await refused(t, linkedAnew({ forceNew: true }, another), 'scope_missing');
+      t.match(await world.row(other), { status: 'connected', linked: true });
+    });
+
     t.test('a number that was removed meanwhile is read again', async (t) => {
       const { process, caller } = await begin(t);
       const { storage } = process;
