@@ -5,6 +5,10 @@ import { type Call, receivedError, type ThreadAnswer } from './messages.ts';
 const askMs = 100;
 const insistMs = 350;
 
+/** Between two checks, milliseconds. Turns are counted, not timed: a gateway without the processor has waited for nobody. */
+const turnMs = 10;
+const endTurnMs = 1;
+
 /** What the thread that answers is handed. */
 export interface NowAnswers {
   /** The id of the last call that was answered. */
@@ -56,15 +60,27 @@ export class CallsNow {
     this.#id += 1;
     const id = this.#id;
     post({ id, to, name, args, signal: null, now: true });
-    const until = performance.now() + waitMs;
-    for (;;) {
+    for (let leftMs = waitMs; ; ) {
       const last = Atomics.load(this.answers.last, 0);
       if (last === id) return this.#take(id);
-      const leftMs = until - performance.now();
       if (leftMs <= 0)
         throw new NoAnswerInTime(`the driver gave no answer to ${name} in ${waitMs} ms`);
-      Atomics.wait(this.answers.last, 0, last, leftMs);
+      if (Atomics.wait(this.answers.last, 0, last, turnMs) === 'timed-out') leftMs -= turnMs;
     }
+  }
+
+  /** Waits until the other thread has ended, but no longer than so many milliseconds. */
+  waitForEnd(mostMs: number): void {
+    const nobody = new Int32Array(new SharedArrayBuffer(4));
+    for (let leftMs = mostMs; leftMs > 0 && !this.#isDeserted(); leftMs -= endTurnMs)
+      Atomics.wait(nobody, 0, 0, endTurnMs);
+  }
+
+  /** Whether the other end of the port is gone: a thread that ends closes its ports once no code can run in it. */
+  #isDeserted(): boolean {
+    // Node answers false then, which its types leave out.
+    const isPosted = this.#port.postMessage(null) as unknown;
+    return isPosted === false;
   }
 
   close(): void {

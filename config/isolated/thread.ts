@@ -13,8 +13,8 @@ import { heapRoom } from './worker-memory.ts';
 /** A thread is ended after so many checks without a sign of life. */
 const mostSilent = 5;
 
-/** How long a thread that is cut may take to stop, milliseconds. */
-const cutMs = 20;
+/** How long the whole gateway waits for the end of a thread that is cut, milliseconds: a system call alone takes longer. */
+const cutMs = 250;
 
 /** How long the end of a thread is waited for, milliseconds: a system call may take longer, but nothing runs behind it. */
 const endMs = 1_000;
@@ -104,11 +104,10 @@ export class DriverThread {
     this.#now.insist((call) => this.#worker.postMessage(call), to, name, args);
   }
 
-  /** Nothing runs in the thread any more when this has returned: it does not answer. */
+  /** Ends a thread that does not answer: nothing runs in it any more when this has returned, but a long system call. */
   cut(): void {
     void this.#stalled();
-    // A system call that is under way ends meanwhile.
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, cutMs);
+    this.#now.waitForEnd(cutMs);
   }
 
   /** Resolves when no code of the driver can run any more. */
