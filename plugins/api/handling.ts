@@ -8,9 +8,9 @@ import { traceparentOf } from '../../core/spans.ts';
 import type { Admission } from './admission.ts';
 import { type AnyAnswer, audited, type Handler, isAudited, type RecordChange } from './auditing.ts';
 import type { PersonsQuestion, QuestionedOperation, RequestParts } from './contract.ts';
-import { type Input, InputValidator } from './input.ts';
+import { InputValidator } from './input.ts';
 import { jsonLines } from './json-lines.ts';
-import type { CallSignal, OpenCalls } from './open-calls.ts';
+import type { OpenCalls } from './open-calls.ts';
 import { type CallPlace, OperationCall } from './operation-call.ts';
 import { InputReader } from './reader.ts';
 import { withoutNames } from './schemas.ts';
@@ -82,27 +82,29 @@ export class OperationHandling {
    * @throws GatewayError to refuse
    */
   async route(request: FastifyRequest): Promise<RoutedAnswer> {
-    const place = { caller: request.caller, traceparent: traceparentOf(request.span) };
-    const read = async () => {
+    const handled = new RequestPlace(request.id, traceparentOf(request.span));
+    const call = this.#openCalls.enter(request.raw.socket);
+    let stream: Readable | undefined;
+    try {
       const input = await this.#reader.read({
         params: request.params as object,
         query: request.query as object,
         contentType: request.contentType,
         raw: request.raw,
       });
-      place.caller = await this.#admission.arrived(request);
-      return input;
-    };
-    const call = this.#openCalls.enter(request.raw.socket);
-    let stream: Readable | undefined;
-    try {
-      const answer = await this.#act(request, place, read, this.#answer, call);
+      const caller = await this.#admission.arrived(request);
+      const answer = await this.#act(
+        handled,
+        new OperationCall(request, { caller, traceparent: handled.traceparent }, input, call),
+        this.#answer,
+      );
       const { body, lines } = answer;
       if (lines === undefined) return answer;
       // Lines are made while they are sent: the call is open until their end.
       stream = jsonLines(body, lines).once('close', () => call.leave());
       return { ...answer, stream };
     } finally {
+      handled.end();
       if (stream === undefined) call.leave();
     }
   }
@@ -122,7 +124,7 @@ export class OperationHandling {
       const { accountId: confirmedAccountId } = confirmed;
       place.caller = { ...place.caller, confirmSends: false, confirmedAccountId };
     }
-    return this.#run(request, place, () => this.#whole(request, parts), this.#answer);
+    return this.#run(request, parts, place, this.#answer);
   }
 
   /**
@@ -135,44 +137,32 @@ export class OperationHandling {
     { question }: QuestionedOperation,
   ): Promise<PersonsQuestion | null> {
     const place = placeOf(request, parts);
-    const asked = await this.#run(request, place, () => this.#whole(request, parts), question);
+    const asked = await this.#run(request, parts, place, question);
     return typeof asked === 'string' ? { text: asked } : asked;
-  }
-
-  #whole({ headers }: FastifyRequest, parts: RequestParts): Input {
-    const size = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
-    return this.#validator.whole(parts, size);
   }
 
   async #run<Result>(
     request: FastifyRequest,
+    parts: RequestParts,
     place: CallPlace,
-    read: () => Input | Promise<Input>,
     act: Handler<Result>,
   ): Promise<Result> {
+    const handled = new RequestPlace(request.id, place.traceparent);
     const call = this.#openCalls.enter(request.raw.socket);
     try {
-      return await this.#act(request, place, read, act, call);
+      const size = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+      const input = this.#validator.whole(parts, size);
+      return await this.#act(handled, new OperationCall(request, place, input, call), act);
     } finally {
+      handled.end();
       call.leave();
     }
   }
 
-  async #act<Result>(
-    request: FastifyRequest,
-    place: CallPlace,
-    read: () => Input | Promise<Input>,
-    act: Handler<Result>,
-    call: CallSignal,
-  ): Promise<Result> {
-    const handled = new RequestPlace(request.id, place.traceparent);
-    try {
-      const input = await read();
-      const acting = () => act(new OperationCall(request, place, input, call));
-      return await (this.#isFollowed ? handled.follow(acting) : handled.call(acting));
-    } finally {
-      handled.end();
-    }
+  /** Calls the handler; `end` of the place has to follow. Not `async`: each open long poll would keep one frame more. */
+  #act<Result>(handled: RequestPlace, call: OperationCall, act: Handler<Result>): Promise<Result> {
+    const acting = () => act(call);
+    return this.#isFollowed ? handled.follow(acting) : handled.call(acting);
   }
 }
 
