@@ -27,15 +27,13 @@ export async function makeChatappDriver(
   timing: Timing = usualTiming,
 ): Promise<Driver> {
   const shared = { options: chatappOptions(options), timing, localSessions: new LocalSessions() };
-  const [{ ChatappSession }, { namesAbout }] = await Promise.all([
+  const [{ ChatappSession }, { credentialsOf }] = await Promise.all([
     import('./session.ts'),
     import('./memory.ts'),
   ]);
   return {
     capabilities,
-    async credentialsOf({ networkId }, stored) {
-      return networkId === null ? [] : Object.keys(await stored.get(namesAbout(networkId)));
-    },
+    credentialsOf,
     open: (account, port) => new ChatappSession(shared, account, port),
   };
 }

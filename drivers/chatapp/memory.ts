@@ -1,5 +1,9 @@
-import type { CredentialStore } from '../../core/contracts/driver.ts';
-import { People, personName } from './people.ts';
+import type {
+  ContactAddress,
+  CredentialStore,
+  StoredCredentials,
+} from '../../core/contracts/driver.ts';
+import { People, type Person, personName } from './people.ts';
 import { Progress } from './progress.ts';
 import { ChatList } from './sending/chat-list.ts';
 import { CredentialBuffer } from './storage/credential-buffer.ts';
@@ -32,7 +36,23 @@ export class Memory {
   }
 }
 
-/** The names of the credentials that are about somebody with this id of the network. Pure. */
-export function namesAbout(networkId: string): readonly string[] {
-  return [personName(networkId), markName(networkId)];
+/**
+ * The names of the stored credentials that are about a contact. Somebody whom the account has met in passing may be a
+ * contact that has a number alone.
+ */
+export async function credentialsOf(
+  { phone, networkId }: ContactAddress,
+  stored: StoredCredentials,
+): Promise<readonly string[]> {
+  const ids = networkId === null ? await idsOf(phone, stored) : [networkId];
+  const names = ids.flatMap((id) => [personName(id), markName(id)]);
+  return Object.keys(await stored.get(names));
+}
+
+async function idsOf(phone: string | null, stored: StoredCredentials): Promise<readonly string[]> {
+  if (phone === null) return [];
+  const texts = Object.values(await stored.get(await stored.names([personName('')])));
+  // Only `People` writes under these names.
+  const people = texts.map((text) => JSON.parse(text) as Person);
+  return people.filter((one) => one.phone === phone).map(({ id }) => String(id));
 }

@@ -40,6 +40,20 @@ t.test('whoever can be written to is in the credentials, or an erasure misses th
   await until('who is named in passing', async () => isStored(gil) || undefined);
 });
 
+t.test('an erased contact that has a number alone is found by it', async (t) => {
+  const bench = await startBench(t);
+  const { driver, network } = bench;
+  const { port, session } = await bench.linked();
+  await port.next('contacts', (event) => event.type === 'contacts');
+  const hal = network.person(phoneNumber(9603), 'Hal');
+  const to = { phone: hal.phone, networkId: null };
+  const about = async () => await driver.credentialsOf?.(to, port.credentials);
+  t.same(await about(), []);
+  await session.send({ ...textTo(bench, 'msg_hal'), to }, patient());
+  await port.credentials.set({ [`read:${hal.id}`]: '1' });
+  t.same(new Set(await about()), new Set([`person:${hal.id}`, `read:${hal.id}`]));
+});
+
 t.test('an erased contact is not stored by what was under way', async (t) => {
   const bench = await startBench(t);
   const { control, network } = bench;
