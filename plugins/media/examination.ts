@@ -35,7 +35,7 @@ export async function bucketFault(settings: S3Settings): Promise<BucketFault | n
   try {
     const path = join(folder, probe);
     await writeFile(path, probe);
-    await store.put(location, path);
+    const version = await store.putVersion(location, path);
     step = 'read';
     const bytes = await store.open(location, range);
     if (bytes === null) throw new Error('what was written is not there');
@@ -44,7 +44,7 @@ export async function bucketFault(settings: S3Settings): Promise<BucketFault | n
     await store.remove(location);
     step = 'miss';
     (await store.open(location, range))?.destroy();
-    return store.version === null ? null : { step: 'erase', error: `version ${store.version}` };
+    return version === null ? null : { step: 'erase', error: `version ${version}` };
   } catch (error) {
     if (step === 'read') await store.remove(location).catch(() => undefined);
     return { step, error };

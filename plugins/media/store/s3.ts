@@ -73,7 +73,6 @@ export class S3Store implements MediaStore {
   readonly #settings: S3Settings;
   readonly #patience: S3Patience;
   readonly #closing = new AbortController();
-  #version: string | null = null;
 
   constructor(settings: S3Settings, patience = usualPatience) {
     const { endpoint, region, access_key, secret_key, path_style } = settings;
@@ -102,12 +101,12 @@ export class S3Store implements MediaStore {
     });
   }
 
-  /** The version that the object put last has; null: the bucket keeps none. */
-  get version(): string | null {
-    return this.#version;
+  async put(location: MediaLocation, path: string): Promise<void> {
+    await this.putVersion(location, path);
   }
 
-  async put(location: MediaLocation, path: string): Promise<void> {
+  /** `put`; answers the version of the object. Null: the bucket keeps none. */
+  async putVersion(location: MediaLocation, path: string): Promise<string | null> {
     const { size } = await stat(path);
     const body = createReadStream(path);
     try {
@@ -116,9 +115,9 @@ export class S3Store implements MediaStore {
         { abortSignal: this.#closing.signal, requestTimeout: this.#patience.uploadMs },
       );
       // A bucket whose versioning is suspended names the version "null", which a deletion deletes.
-      this.#version = VersionId === 'null' ? null : VersionId;
+      return VersionId === 'null' ? null : VersionId;
     } catch (error) {
-      rethrow(error);
+      return rethrow(error);
     } finally {
       body.destroy();
     }
