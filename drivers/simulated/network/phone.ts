@@ -28,9 +28,8 @@ export class Phone {
     this.#store = store;
     this.address = address;
     this.profile = profileOf(address.channel);
-    // Written by `record=`; fields that a later version added get their defaults.
-    const record = stored === undefined ? {} : (JSON.parse(stored.record) as Partial<PhoneRecord>);
-    this.#record = { ...newRecord, ...record };
+    // Written below, or by `record=`.
+    this.#record = stored === undefined ? newRecord : (JSON.parse(stored.record) as PhoneRecord);
     this.id = stored?.id ?? store.addPhone(address, JSON.stringify(this.#record));
     this.#mailbox = new PhoneMailbox(store, this.id);
     this.link = new PhoneLink(this, this.#mailbox, qrLifetimesMs ?? this.profile.qrLifetimesMs);
