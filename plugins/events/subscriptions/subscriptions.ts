@@ -3,7 +3,8 @@ import type {
   EventSubscriptions,
 } from '../../../core/contracts/event-subscriptions.ts';
 import type { Jobs } from '../../jobs/contract.ts';
-import { jobOf, Subscription, type SubscriptionParts } from './subscription.ts';
+import { jobOf, Subscription } from './subscription.ts';
+import type { SubscriptionParts } from './tenant-pages.ts';
 
 /** The subscriptions of this process. */
 export class Subscriptions implements EventSubscriptions {
