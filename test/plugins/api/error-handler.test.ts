@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { checkRefusal, client } from '../../harness/client.ts';
 import { until } from '../../harness/story.ts';
+import { doneWithin } from '../../harness/times.ts';
 import { bodyLimit, keys, type SampleGateway, sampleGateway } from './sample.ts';
 
 const sample = await sampleGateway();
@@ -168,7 +169,7 @@ t.test('a client that goes away aborts its call', async (t) => {
     await until('the wait', async () => sample.seen.requests.length > waits || undefined);
     socket[leave]();
     const hasAborted = async () => sample.seen.aborts.length > 0 || undefined;
-    await until(`the abort after ${leave}`, hasAborted, 1_000);
+    await doneWithin(t, 1_000, 'aborted', () => until(`the abort after ${leave}`, hasAborted));
     t.strictSame(sample.seen.aborts, ['AbortError']);
   }
   await sleep(50);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Client, client } from '../../harness/client.ts';
+import { client } from '../../harness/client.ts';
 import { keys, sampleGateway, things } from './sample.ts';
 import { postSlowly } from './slow-body.ts';
 
@@ -258,12 +258,13 @@ t.test('the log has a line for each request and no key or body', async (t) => {
 t.test('rate', async (t) => {
   const limited = await sampleGateway(5);
   t.teardown(() => limited.gateway.close());
-  const statuses = async (reader: Client) => {
-    const answers = await Promise.all(Array.from({ length: 12 }, () => reader.get('/things')));
-    return answers.filter(({ status }) => status === 429);
-  };
-  const refused = await statuses(client(limited.baseUrl, keys.good));
-  t.ok(refused.length >= 1 && refused.length <= 2, 'a burst of ten');
+  const reader = client(limited.baseUrl, keys.good);
+  const begunAt = performance.now();
+  const answers = await Promise.all(Array.from({ length: 40 }, () => reader.get('/things')));
+  const most = 10 + (5 * (performance.now() - begunAt)) / 1_000;
+  const refused = answers.filter(({ status }) => status === 429);
+  const served = answers.length - refused.length;
+  t.ok(served >= 10 && served <= most, `a burst of ten: ${served}`);
   t.match(refused[0]?.body, { error_code: 'rate_limited', retry_after_s: 1 });
   t.equal((await client(limited.baseUrl, keys.other).get('/things')).status, 200, 'another key');
 });
