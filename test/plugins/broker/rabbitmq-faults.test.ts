@@ -45,7 +45,7 @@ t.test('RabbitMQ is killed and comes back', async (t) => {
   await one.host('acc_gone', () => undefined).then((release) => release());
   await one.listen('news', (message) => void news.push(message));
   await one.serve('double', async (body) => Number(body) * 2);
-  t.equal(await other.request(one.processId, 'double', 2, 2_000), 4);
+  t.equal(await other.request(one.processId, 'double', 2, 10_000), 4);
   for (let job = 0; job < 50; job += 1) other.toWorker(jobs, job);
   await until('50 jobs on disk', async () => {
     const queue = world.topology.work(jobs);
@@ -78,7 +78,7 @@ t.test('RabbitMQ is killed and comes back', async (t) => {
   other.toHost('acc_1', 'released while RabbitMQ was away');
   other.toHost('acc_2', 'hosted while RabbitMQ was away');
   other.toAll('news', 'again');
-  t.equal(await other.request(one.processId, 'double', 3, 2_000), 6);
+  t.equal(await other.request(one.processId, 'double', 3, 10_000), 6);
   await count(hosted, 1);
   await count(news, 1);
   await count(work, 550);
@@ -96,8 +96,9 @@ t.test('RabbitMQ hangs and goes on', async (t) => {
   const [hosted, work]: [Json[], Json[]] = [[], []];
   await one.host('acc_1', (message) => void hosted.push(message));
   await one.work(jobs, 10, (message) => void work.push(message));
-  let aborted = 0;
+  let [isHandled, aborted] = [false, 0];
   await one.serve('slow', async (_, { signal }) => {
+    isHandled = true;
     await new Promise((resolve) => signal.addEventListener('abort', resolve));
     aborted += 1;
     return 'too late';
@@ -105,7 +106,7 @@ t.test('RabbitMQ hangs and goes on', async (t) => {
   other.toHost('acc_1', 'before');
   await count(hosted, 1);
   const asking = other.request(one.processId, 'slow', null, 2_500).catch((error) => error.reason);
-  await sleep(100);
+  await until('the request to be handled', async () => isHandled || undefined);
 
   await server.freeze();
   t.teardown(() => server.thaw());
@@ -211,7 +212,8 @@ t.test('RabbitMQ is not there yet', async (t) => {
   const port = await freePort();
   const away = new RabbitmqWorld(t, `amqp://guest:guest@127.0.0.1:${port}`);
   const begun = performance.now();
-  const timing = { ...impatient, closeMs: impatient.connectMs };
+  const connectMs = 10_000;
+  const timing = { ...impatient, connectMs, closeMs: connectMs };
   const broker = away.make({ timing });
   await broker.listen('news', () => undefined);
   await broker.work(jobs, 1, () => undefined);
@@ -226,7 +228,7 @@ t.test('RabbitMQ is not there yet', async (t) => {
   await t.rejects(own('slow', 100), /timeout/);
   await broker.close();
   await t.rejects(own('next', 6_000), /broker_down/);
-  t.ok(performance.now() - begun < impatient.connectMs);
+  t.ok(performance.now() - begun < connectMs);
 });
 
 /** What this process really holds, without what is only waiting to be collected. */
