@@ -138,7 +138,7 @@ t.test('name servers that are not there', async (t) => {
   const silent = await nameServer(t, () => 'silent');
   const { lookUp } = await names(t, 3_000, [silent.address]);
   t.same(await lookUp('four.test'), ['93.184.216.34'], 'the second is asked in time');
-  const closed = networkLookUp({ timeoutMs: 300, servers: ['127.0.0.1:1'] });
+  const closed = networkLookUp({ timeoutMs: 3_000, servers: ['127.0.0.1:1'] });
   await t.rejects(closed('four.test'), { code: 'EAI_AGAIN' }, 'not as if the host had refused');
 });
 

@@ -39,8 +39,8 @@ export async function mediaWorld(t: Test, options: WorldOptions = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'media-'));
   const egress = new GuardedEgress({
     rules: { allowHttp: true, isAllowed: (address) => address === '127.0.0.1' },
-    connectTimeoutMs: 1_000,
-    lookUp: networkLookUp({ timeoutMs: 600 }),
+    connectTimeoutMs: 5_000,
+    lookUp: networkLookUp({ timeoutMs: 5_000 }),
   });
   t.teardown(async () => {
     await egress.close();

@@ -11,11 +11,13 @@ import { s3Server } from '../../../harness/s3-server.ts';
 const location = { key: '0'.repeat(32), tenantId: 'ten_a' };
 const range = { start: 0, end: 2 };
 const quick = { connectMs: 300, silenceMs: 300, answerMs: 300, uploadMs: 300 };
+const patient = { connectMs: 5_000, silenceMs: 3_000, answerMs: 5_000, uploadMs: 5_000 };
 
 t.test('a bucket that accepts and never answers is given up', { timeout: 20_000 }, async (t) => {
   const s3 = await s3Server(t);
   const store = new S3Store(s3.settings, quick);
-  t.teardown(() => store.close());
+  const slower = new S3Store(s3.settings, patient);
+  for (const one of [store, slower]) t.teardown(() => one.close());
   const path = join(t.testdir(), 'file');
   await writeFile(path, 'abc');
   s3.silent = true;
@@ -23,16 +25,16 @@ t.test('a bucket that accepts and never answers is given up', { timeout: 20_000 
   await t.rejects(store.open(location, range), { name: 'TimeoutError' });
   await t.rejects(store.put(location, path), { name: 'TimeoutError' });
   s3.silent = false;
-  await store.put(location, path);
+  await slower.put(location, path);
   s3.stalls = true;
-  const bytes = await store.open(location, range);
+  const bytes = await slower.open(location, range);
   t.ok(bytes);
   if (bytes !== null) await t.rejects(buffer(bytes), { name: 'TimeoutError' }, 'a stalled file');
 });
 
 t.test('what a bucket refuses is logged without the key that asked', async (t) => {
   const s3 = await s3Server(t);
-  const store = new S3Store(s3.settings, quick);
+  const store = new S3Store(s3.settings, patient);
   t.teardown(() => store.close());
   const path = join(t.testdir(), 'file');
   await writeFile(path, 'abc');
