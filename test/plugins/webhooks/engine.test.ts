@@ -362,7 +362,7 @@ for (const engine of databases) {
 
     t.test('a retry whose event is gone fails, and says why', async (t) => {
       const { internet, start } = await open(t);
-      const one = await start({ settings: { retryDelaysMs: [300] } });
+      const one = await start({ settings: { retryDelaysMs: [3_000] } });
       const tenantId = await addTenant(one);
       const hook = await addWebhook(one, tenantId, { retriesEnabled: true });
       internet.on(hook.url, () => 500);
