@@ -95,13 +95,17 @@ export class ContactResolver {
    */
   meet(key: ContactKey, networkName: string | null, flags: ContactFlags = noFlags): Contact {
     const stored = this.recognise(key, false);
-    // Of whole characters: half of a surrogate pair is none.
-    const shown = [...(networkName ?? '')].slice(0, longestName).join('');
-    if (stored === undefined) return this.#add(key, shown, flags);
-    const name = shown === '' || stored.nameSet ? stored.name : shown;
-    if (name === stored.name && !stored.uncounted) return stored;
+    if (stored === undefined) return this.#add(key, storedName(networkName), flags);
+    const followed = this.follow(stored, networkName);
     // A contact that the network brings is no stranger any more.
-    return this.#change({ ...stored, name, uncounted: false });
+    return followed.uncounted ? this.#change({ ...followed, uncounted: false }) : followed;
+  }
+
+  /** Brings the name of a stored contact up to date, unless it was set through the API. */
+  follow(contact: Contact, networkName: string | null): Contact {
+    const name = storedName(networkName);
+    if (name === '' || name === contact.name || contact.nameSet) return contact;
+    return this.#change({ ...contact, name });
   }
 
   /** The contact that this id of one that `recognise` or `meet` has answered names by now. */
@@ -218,6 +222,11 @@ export class ContactResolver {
     this.#contacts.set(contact.id, contact);
     for (const key of nameKeys(contact)) this.#idsByKey.set(key, contact.id);
   }
+}
+
+/** A name as the network says it, of whole characters: half of a surrogate pair is none. Empty when it names nobody. */
+function storedName(networkName: string | null): string {
+  return [...(networkName ?? '')].slice(0, longestName).join('');
 }
 
 /** The key of a contact as a driver names it; null when it names it by nothing that can be stored. */

@@ -107,9 +107,10 @@ function importContacts(
     const key = contactKey(tenantId, channel, contact);
     if (key === null) continue;
     const stored = people.recognise(key, isPresent);
-    // Else the address book only completes contacts that are there for another reason.
-    if (stored === undefined && !takesContacts) continue;
-    if (stored?.private !== true) people.meet(key, contact.name, flags);
+    if (stored?.private === true) continue;
+    if (takesContacts) people.meet(key, contact.name, flags);
+    // Contacts that are there for another reason are completed.
+    else if (stored !== undefined) people.follow(stored, contact.name);
   }
 }
 

@@ -292,6 +292,17 @@ for (const engine of databases) {
       t.match(await world.contacts(), [{ phone, networkId: hidden, name: 'Ada' }]);
     });
 
+    t.test('a contact that the API made is counted until the contact writes', async (t) => {
+      const world = await open();
+      acceptedId(await world.send({ phone }));
+      const [{ id = '' } = {}] = await world.contacts();
+      await world.change(id, { uncounted: true });
+      await world.identify({ ...both, name: 'Ada' });
+      t.match(await world.contacts(), [{ networkId: hidden, name: 'Ada', uncounted: true }]);
+      await world.write('hello', hiddenId);
+      t.match(await world.contacts(), [{ uncounted: false }]);
+    });
+
     t.test('an alias of an alias leads to the contact in one step', async (t) => {
       const world = await open();
       // The youngest goes first.
