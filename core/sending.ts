@@ -12,7 +12,6 @@ export const sendTarget = {
   account_id: Type.Optional(
     Type.String({
       minLength: 1,
-      maxLength: 64,
       description:
         'The account to send from. Optional while only one is connected or reconnecting.',
     }),
@@ -22,9 +21,7 @@ export const sendTarget = {
       phone: Type.Optional(
         Type.String({ maxLength: 40, description: 'E.164, with `+`', examples: ['+12025550123'] }),
       ),
-      contact_id: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 64, description: 'An existing contact.' }),
-      ),
+      contact_id: Type.Optional(Type.String({ minLength: 1, description: 'An existing contact.' })),
       address: Type.Optional(
         Type.String({
           minLength: 1,

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../core/errors.ts';
 import type { AnyOperation } from '../../core/operation.ts';
@@ -54,7 +55,7 @@ export class InputReader {
       const value = headers[name];
       if (value === undefined) continue;
       given ??= {};
-      given[name] = this.#validator.header(name, [value].flat().join(', '));
+      given[name] = this.#validator.header(name, headerText([value].flat().join(', ')));
     }
     return given ?? noHeaders;
   }
@@ -69,6 +70,12 @@ export class InputReader {
     checkContentType(contentType, raw.headers['content-encoding']);
     return this.#validator.body(parseBody(bytes), bytes.length);
   }
+}
+
+/** The text of a header: UTF-8 where its bytes are that, as in a body, and else ISO 8859-1, as Node reads all of them. */
+function headerText(value: string): string {
+  const bytes = Buffer.from(value, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : value;
 }
 
 function isEmptyObject(bytes: Buffer): boolean {

@@ -21,9 +21,7 @@ export const EventsQuery = Closed({
       examples: ['message.received,message.failed'],
     }),
   ),
-  account_id: Type.Optional(
-    Type.String({ maxLength: 64, description: 'Only events of this account.' }),
-  ),
+  account_id: Type.Optional(Type.String({ description: 'Only events of this account.' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
   timeout_s: Type.Optional(
     Type.Integer({

@@ -12,12 +12,9 @@ const before = Type.Optional(
 export const ListQuery = Closed({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
   direction: Type.Optional(OneOf(['inbound', 'outbound'])),
-  account_id: Type.Optional(
-    Type.String({ maxLength: 64, description: 'An unknown id gives an empty list.' }),
-  ),
+  account_id: Type.Optional(Type.String({ description: 'An unknown id gives an empty list.' })),
   contact_id: Type.Optional(
     Type.String({
-      maxLength: 64,
       description: 'Or an alias of it. An unknown id gives an empty list.',
     }),
   ),
@@ -59,9 +56,7 @@ export const ListAnswer = Type.Object({
 /** The query of `GET /conversations`. */
 export const ConversationsQuery = Closed({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
-  account_id: Type.Optional(
-    Type.String({ maxLength: 64, description: 'An unknown id gives an empty list.' }),
-  ),
+  account_id: Type.Optional(Type.String({ description: 'An unknown id gives an empty list.' })),
   q: Type.Optional(
     Type.String({
       maxLength: 200,

@@ -11,7 +11,7 @@ export const WaitQuery = Closed({
     }),
   ),
   account_id: Type.Optional(
-    Type.String({ maxLength: 64, description: 'Only messages received on this account.' }),
+    Type.String({ description: 'Only messages received on this account.' }),
   ),
   timeout_s: Type.Optional(
     Type.Integer({

@@ -142,7 +142,7 @@ export function replayDelivery(parts: WebhookOperationsParts): AnyOperation {
     hints: { readOnly: false, destructive: false, idempotent: false },
     params: Closed({
       ...WebhookParams.properties,
-      deliveryId: Type.String({ maxLength: 64, description: 'The id of the delivery.' }),
+      deliveryId: Type.String({ description: 'The id of the delivery.' }),
     }),
     query: null,
     body: null,

@@ -14,7 +14,6 @@ export const WebhookId = Type.String({
 /** The path parameter of the operations on one subscription. */
 export const WebhookParams = Closed({
   webhookId: Type.String({
-    maxLength: 100,
     description: 'The id of the webhook, or its exact name.',
   }),
 });

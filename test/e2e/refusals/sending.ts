@@ -66,6 +66,7 @@ export function sendRefusals(world: RefusalWorld): readonly Refusal[] {
     }),
     refused(403, 'account_suspended', 'before the account', from(nobody), { by: suspended }),
     refused(404, 'account_not_found', 'unknown', from(nobody)),
+    refused(404, 'account_not_found', 'longer than any', from('a'.repeat(500))),
     refused(404, 'account_not_found', 'before the contact', from(nobody, { contact_id: 'x' })),
     refused(400, 'ambiguous_account', 'two connected', { to, text }),
     refused(409, 'no_connected_account', 'none at all', { to, text }, { by: empty }),
@@ -73,6 +74,7 @@ export function sendRefusals(world: RefusalWorld): readonly Refusal[] {
     refused(409, 'no_connected_account', 'logged out', from(accounts.ended)),
     refused(409, 'no_connected_account', 'restricted', from(accounts.restricted)),
     refused(404, 'contact_not_found', 'unknown', from(msgapp, { contact_id: noContact })),
+    refused(404, 'contact_not_found', 'longer', from(msgapp, { contact_id: 'a'.repeat(500) })),
     refused(
       422,
       'contact_channel_mismatch',

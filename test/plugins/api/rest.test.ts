@@ -211,6 +211,10 @@ t.test('what a handler is given', async (t) => {
     caller: 'ten_1',
     requestId: 'r',
   });
+  for (const text of ['Größe', Buffer.from('Größe').toString('latin1')]) {
+    await api.post('/things', right, { 'idempotency-key': text });
+    t.match(sample.seen.requests.at(-1), { headers: { 'idempotency-key': 'Größe' } });
+  }
   const long = await api.post('/things', right, { 'idempotency-key': 'x'.repeat(256) });
   t.match(long, {
     status: 400,

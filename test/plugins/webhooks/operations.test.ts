@@ -248,7 +248,7 @@ for (const engine of databases) {
           404,
           { error_code: 'delivery_not_found', error: 'There is no delivery with this id.' },
         ],
-        ...['MINE', 'mine%20', noSuch, 'elsewhere'].flatMap((text, n) =>
+        ...['MINE', 'mine%20', noSuch, 'elsewhere', 'a'.repeat(101)].flatMap((text, n) =>
           callsOn(text, api)
             .slice(0, n < 2 ? 1 : 99)
             .map(
