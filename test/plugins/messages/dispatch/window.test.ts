@@ -237,7 +237,11 @@ for (const engine of databases) {
         return session.take(one);
       };
       refusals.set('a1', wait('contact'));
+      // All are queued before the wait begins.
+      session.connected = false;
       await account.send('a1', 'a2', 'b1', 'c1');
+      session.connected = true;
+      stage.part.ready(session);
       await account.reach('sent', 'a1', 'a2', 'b1', 'c1');
       t.same(account.taken, ['b1', 'c1', 'a1', 'a2']);
       t.same(session.handed.at(-1)?.attempt, 1, 'a certain try does not count');
