@@ -4,7 +4,7 @@ import type { Timing } from '../../../drivers/chatapp/timing.ts';
 import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { MemoryCredentials, MemoryPort } from '../../../testing/contract/driver.ts';
 import type { Teardown } from '../../harness/processes.ts';
-import { phoneNumber } from '../../harness/story.ts';
+import { phoneNumber, until } from '../../harness/story.ts';
 import { quickTiming, type RunningNetwork, runNetwork } from './running-network.ts';
 
 /** Somebody whom every account of the bench may write to. */
@@ -27,6 +27,8 @@ export interface Bench extends RunningNetwork {
   linked(): Promise<Opened>;
   /** The same account in another process: its credentials are all that is left. */
   reopened(before: Opened): Promise<Opened>;
+  /** Resolves once it is stored how far the network's updates were taken, and none is left. */
+  positionStored(opened: Opened): Promise<void>;
 }
 
 /** Starts it all; everything is closed when the test ends. */
@@ -66,6 +68,12 @@ export async function startBench(t: Teardown, timing: Timing = quickTiming): Pro
       const later = open(phone, new MemoryCredentials(port.credentials.values));
       await later.session.resume();
       return later;
+    },
+    async positionStored({ phone, port }) {
+      await until('the position to be stored', async () => {
+        const progress = JSON.parse(port.credentials.values.get('progress') ?? '{}');
+        return progress.position?.pts === network.network.subscriber(phone).pts || undefined;
+      });
     },
   };
 }

@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Long } from '@mtcute/core';
 import t, { type Test } from 'tap';
 import type { DriverError, MediaFile } from '../../../core/contracts/driver.ts';
@@ -137,7 +136,7 @@ t.test('what was missed', async (t) => {
   await session.resume();
   await port.state('connected');
   for (const text of missed) t.equal((await port.message()).text, text);
-  await sleep(100);
+  await bench.positionStored(opened);
   const later = await bench.reopened(opened);
   await later.port.state('connected');
   write('after the restart');
@@ -186,13 +185,10 @@ t.test('groups are left out, and counted', async (t) => {
 t.test('updates of groups alone are not asked for again after a restart', async (t) => {
   const bench = await startBench(t);
   const opened = await bench.linked();
-  const { control, network } = bench;
+  const { control } = bench;
   const { phone, port } = opened;
   for (const text of ['one', 'two', 'three']) control.writeToGroup(phone, text);
-  await until('the position to be stored', async () => {
-    const progress = JSON.parse(port.credentials.values.get('progress') ?? '{}');
-    return progress.position?.pts === network.subscriber(phone).pts || undefined;
-  });
+  await bench.positionStored(opened);
   const later = await bench.reopened(opened);
   control.write(phone, { from: friend.phone, text: 'after the restart' });
   t.equal((await later.port.message()).text, 'after the restart');
@@ -227,13 +223,15 @@ t.test('media both ways', async (t) => {
     ['document', 'document', 200_000],
   ] as const) {
     const bytes = Buffer.alloc(size, media);
-    let read: Promise<Buffer> | null = null;
-    opened.port.onEmit = async (event) => {
-      if (event.type !== 'message') return;
-      const stream = await event.media?.open?.(patient());
-      read = stream === undefined ? null : buffer(stream);
-      await read;
-    };
+    const read = new Promise<Buffer | null>((resolve) => {
+      opened.port.onEmit = async (event) => {
+        if (event.type !== 'message') return;
+        const stream = await event.media?.open?.(patient());
+        const whole = stream === undefined ? null : buffer(stream);
+        resolve(whole);
+        await whole;
+      };
+    });
     bench.control.write(opened.phone, {
       from: friend.phone,
       text: `a ${media}`,
@@ -242,8 +240,7 @@ t.test('media both ways', async (t) => {
     });
     const message = await opened.port.message();
     t.match(message, { text: `a ${media}`, media: { kind, url: null, size } });
-    await sleep(300);
-    t.ok((await (read ?? Buffer.alloc(0))).equals(bytes), 'every byte');
+    t.ok((await read)?.equals(bytes), 'every byte');
   }
 });
 

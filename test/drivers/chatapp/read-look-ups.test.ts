@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { MemoryCredentials } from '../../../testing/contract/driver.ts';
+import { until } from '../../harness/story.ts';
 import { friend, startBench, textTo } from './bench.ts';
 import { now } from './network/subscriber.ts';
 
@@ -14,7 +15,7 @@ async function reopenedAfterSend(t: Test) {
   const before = await session.send(textTo(bench, 'msg_before'), patient());
   bench.control.write(phone, { from: friend.phone, text: 'stores the position' });
   await port.message();
-  await sleep(100);
+  await bench.positionStored(opened);
   return { bench, phone, before, later: await bench.reopened(opened) };
 }
 
@@ -90,9 +91,11 @@ t.test('messages do not wait for receipts of two reads that come together', asyn
   control.write(phone, { from: friend.phone, text: 'meanwhile' });
   t.equal((await port.message(3_000)).text, 'meanwhile');
   for (const taken of receipts) taken();
-  await sleep(100);
-  const mark = [...port.credentials.values].find(([name]) => name.startsWith('read:'))?.[1];
-  t.equal(mark, after.networkId.replace(/^.*:/, ''), 'read up to the second');
+  const last = after.networkId.replace(/^.*:/, '');
+  await until('the mark of what was read, up to the second', async () => {
+    const mark = [...port.credentials.values].find(([name]) => name.startsWith('read:'))?.[1];
+    return mark === last || undefined;
+  });
 });
 
 t.test('messages do not wait for receipts of deleted messages', async (t) => {
