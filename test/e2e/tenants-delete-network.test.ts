@@ -3,6 +3,7 @@ import { administer } from '../../config/commands/administer.ts';
 import { startSimulatedNetwork } from '../../testing/kit/simulated-network.ts';
 import { engines } from '../harness/databases.ts';
 import { runGateway } from '../harness/gateway.ts';
+import { freePort } from '../harness/ports.ts';
 import { openRows } from '../harness/rows.ts';
 import { pair, phoneNumber, receive, until } from '../harness/story.ts';
 import { openStage } from '../plugins/messages/stage.ts';
@@ -10,7 +11,8 @@ import { beside } from './beside.ts';
 import { tenantOf } from './recorded.ts';
 
 t.test('a deleted test tenant leaves nothing in the simulated network', async (t) => {
-  const network = await startSimulatedNetwork();
+  // Not one that a connection could have while the network is killed.
+  const network = await startSimulatedNetwork({ port: await freePort() });
   t.teardown(() => network.stop());
   const database = await engines.sqlite.create(t);
   const settings = { SIMULATED_NETWORK_URL: network.url };

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { deliveryComplaints } from './documented-deliveries.ts';
+import { freePort } from './ports.ts';
 import type { Teardown } from './processes.ts';
 
 /** One delivery as it arrived, byte for byte. */
@@ -44,7 +45,8 @@ export async function startReceiver(
   /** What is wrong with what arrived: the test fails by it when it ends. */
   const wrong: string[] = [];
   let connections = 0;
-  let port = 0;
+  // Not one that a connection could have while the receiver listens no more.
+  const port = await freePort();
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     try {
@@ -73,11 +75,7 @@ export async function startReceiver(
   const start = () =>
     new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(port, '127.0.0.1', () => {
-        // Listening on an address and a port, so it is one.
-        ({ port } = server.address() as AddressInfo);
-        resolve();
-      });
+      server.listen(port, '127.0.0.1', () => resolve());
     });
   const stop = async () => {
     const closed = new Promise((resolve) => server.close(resolve));

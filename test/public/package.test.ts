@@ -6,6 +6,7 @@ import t from 'tap';
 import { DriverError } from '../../core/contracts/driver.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { outsidePackage, tarball } from '../harness/packed.ts';
+import { freePort } from '../harness/ports.ts';
 
 const run = promisify(execFile);
 const project = join(import.meta.dirname, '../..');
@@ -111,7 +112,7 @@ import { DriverError } from 'messaging-gateway/driver';
 import { runDriver, startSimulatedNetwork, type HarnessAccount, type LinkWord, type SimulatedPhone } from 'messaging-gateway/testing';
 import makeMailDriver from './mail.ts';
 
-const network = await startSimulatedNetwork({ qrLifetimesMs: [60_000] });
+const network = await startSimulatedNetwork({ port: ${await freePort()}, qrLifetimesMs: [60_000] });
 const web = await runDriver(network.driver('msgapp_web'));
 const ada: HarnessAccount = web.open('+12025550111');
 const phone: SimulatedPhone = network.phone({ phone: '+12025550111', channel: 'msgapp_web' });

@@ -8,6 +8,7 @@ import {
   type NetworkOptions,
   startSimulatedNetwork,
 } from '../../../testing/kit/simulated-network.ts';
+import { freePort } from '../../harness/ports.ts';
 import type { Teardown } from '../../harness/processes.ts';
 
 /** A simulated network that runs alone. */
@@ -22,7 +23,8 @@ export interface RunningNetwork {
 
 /** Starts one on a free port and a fresh folder; stopped and removed when the test ends. */
 export async function runNetwork(t: Teardown, options?: NetworkOptions): Promise<RunningNetwork> {
-  const network = await startSimulatedNetwork(options);
+  // Not one that a connection could have while the network is killed.
+  const network = await startSimulatedNetwork({ port: await freePort(), ...options });
   t.teardown(() => network.stop());
   const { url, dataDir, control } = network;
   return {
