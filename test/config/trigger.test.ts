@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { runGateway } from '../harness/gateway.ts';
 import { startProcess } from '../harness/processes.ts';
@@ -35,9 +36,13 @@ t.test('a trigger changes nothing but what it is for', async (t) => {
     const phone = phoneNumber(2);
     t.match(await run('message.received', phone), { code: 0 });
     const { cursor } = await successOf<{ cursor: string }>(api.get('/events?timeout_s=0'));
-    await successOf(api.post(sandbox(phone, '/events'), { type: 'drop', for_ms: 2_000 }));
+    await successOf(api.post(sandbox(phone, '/events'), { type: 'drop', for_ms: 60_000 }));
     await becomes('connecting', phone);
-    t.match(await run('message.sent', phone), { code: 0 });
+    const sending = run('message.sent', phone);
+    // It begins to wait meanwhile.
+    await sleep(2_000);
+    await successOf(api.post(sandbox(phone, '/events'), { type: 'drop' }));
+    t.match(await sending, { code: 0 });
     const { events } = await successOf<{ events: { type: string }[] }>(
       api.get(`/events?timeout_s=0&cursor=${cursor}`),
     );
@@ -47,7 +52,7 @@ t.test('a trigger changes nothing but what it is for', async (t) => {
   await t.test('a phone does not go on to fail', async (t) => {
     const phone = phoneNumber(3);
     t.match(await run('message.received', phone), { code: 0 });
-    await successOf(api.put(sandbox(phone), { send: 'sent', latency_ms: 2_000 }));
+    await successOf(api.put(sandbox(phone), { send: 'sent', latency_ms: 5_000 }));
     const first = start('message.failed', phone);
     await fails(phone);
     const second = start('message.failed', phone);
