@@ -15,6 +15,7 @@ const contacts = Array.from({ length: 8 }, (_, number) => phoneNumber(9001 + num
 
 /** Credentials whose writes last as long as a commit on a slow disk, and whose reads the gateway's cache answers. */
 class CountedCredentials extends MemoryCredentials {
+  writeMs = 20;
   /** Writes that stored the keys of messages. */
   commits = 0;
   broken = false;
@@ -26,7 +27,7 @@ class CountedCredentials extends MemoryCredentials {
   }
 
   override async set(values: Readonly<Record<string, string | null>>): Promise<void> {
-    await sleep(20);
+    await sleep(this.writeMs);
     if (this.broken) throw new Error('the disk is full');
     await super.set(values);
     if (Object.keys(values).some((name) => name.startsWith('key:session:'))) this.commits += 1;
@@ -78,6 +79,8 @@ t.test('the keys of messages that are under way together share a commit', async 
   const messages = turns * contacts.length;
   const [gated, waiting] = [await linked(), await linked(false)];
   for (const one of [gated, waiting]) await converse(one, 'warm', 1);
+  // So long that eight messages are encrypted meanwhile, also on a busy machine.
+  gated.credentials.writeMs = 200;
   const shared = await converse(gated, 'shared', turns);
   const apart = await converse(waiting, 'apart', turns);
   t.comment(`${messages} messages: ${JSON.stringify({ shared, apart })}`);
@@ -116,6 +119,7 @@ t.test('messages that come together share a write of their keys', async (t) => {
   await network.writeAtOnce(one.phone, texts.slice(0, contacts.length));
   await nothingOffered(one);
   const { commits } = one.credentials;
+  one.credentials.writeMs = 200;
   await network.writeAtOnce(one.phone, texts);
   await nothingOffered(one);
   t.same(

@@ -47,7 +47,7 @@ for (const engine of databases) {
         await storage.submit(beatLane, { id, name: id, roles, sessions, capacity });
       }
       const asked: string[] = [];
-      const directory = directoryOf(storage, 1_000, async (processId) => {
+      const directory = directoryOf(storage, 30_000, async (processId) => {
         asked.push(processId);
         return { kind: 'view', view: { accountId: 'acc_1' } };
       });
@@ -70,7 +70,7 @@ for (const engine of databases) {
         await storage.submit(beatLane, { id, name: id, ...beat });
       }
       const asked: string[] = [];
-      const directory = directoryOf(storage, 1_000, async (processId) => {
+      const directory = directoryOf(storage, 30_000, async (processId) => {
         asked.push(processId);
         const code = new Map(Object.entries(refusals)).get(processId);
         if (code !== undefined) throw new GatewayError(code);

@@ -446,7 +446,7 @@ for (const { name, create } of databases) {
     });
 
     t.test('what cannot be answered in time is undone', async (t) => {
-      const { world, process, caller } = await begin(t, { requestTimeoutMs: 1_500 });
+      const { world, process, caller } = await begin(t, { requestTimeoutMs: 4_000 });
       const [fresh, known] = [newNumber(), newNumber()];
       const slow = { method: 'pairing_code', waitForStep: true } as const;
       await refused(t, connect(process, caller, fresh, slow), 'unavailable');
@@ -534,7 +534,7 @@ for (const { name, create } of databases) {
     });
 
     t.test('a connect that has ended a link goes on, however late the network is', async (t) => {
-      const { world, process, caller } = await begin(t, { requestTimeoutMs: 1_500 });
+      const { world, process, caller } = await begin(t, { requestTimeoutMs: 4_000 });
       const { driver } = process;
       const phone = newNumber();
       driver.behaviour.link = (session) => session.state('connected');
