@@ -264,7 +264,7 @@ t.test('a picture that is no photo to the network goes as a file', async (t) => 
 });
 
 t.test('an upload that takes too long has sent nothing', async (t) => {
-  const bench = await startBench(t, { ...quickTiming, upload: 200 });
+  const bench = await startBench(t, { ...quickTiming, upload: 2_000 });
   const { port, session, phone } = await bench.linked();
   const url = 'https://example.com/slow';
   port.media.set(url, fileOf(t, 'image', 'image/png', 'slow.png', 500));
