@@ -1,4 +1,4 @@
-import type { AccountState } from './contract.ts';
+import type { AccountState, CoveredRestriction } from './contract.ts';
 import { isRefusedLogin } from './reasons.ts';
 
 /** What an account is before its first connect. */
@@ -13,6 +13,7 @@ export const unconnected: AccountState = {
   restrictionDetail: null,
   restrictedUntil: null,
   heldUntil: null,
+  restrictionBehindHold: null,
   announced: false,
   everConnected: false,
 };
@@ -43,6 +44,13 @@ export function causeOf(state: AccountState): Pick<AccountState, 'reason' | 'det
   return reason === null
     ? { reason: restrictionReason, detail: restrictionDetail }
     : { reason, detail };
+}
+
+/** The network's restriction to known contacts, also while a hold of the gateway covers it; null without one. */
+export function openersRestriction(state: AccountState): CoveredRestriction | null {
+  const { restrictionReason: reason, restrictionDetail: detail, restrictedUntil: until } = state;
+  if (state.restriction !== 'new_contacts') return state.restrictionBehindHold;
+  return reason === null || detail === null ? null : { reason, detail, until };
 }
 
 /** The number belongs to this account: connected, reconnecting or restricted. */

@@ -78,6 +78,14 @@ export interface ConnectOptions {
   readonly markPrivate: boolean;
 }
 
+/** A restriction to known contacts that is in force once the hold of the gateway ends. */
+export interface CoveredRestriction {
+  readonly reason: AccountReason;
+  readonly detail: string;
+  /** When it ends by itself; null when nobody knows. */
+  readonly until: number | null;
+}
+
 /** The part of an account that its status transitions change. Times are milliseconds since the Unix epoch. */
 export interface AccountState {
   readonly status: AccountStatus;
@@ -96,6 +104,8 @@ export interface AccountState {
   readonly restrictedUntil: number | null;
   /** When the hold of the gateway itself ends, also while a longer restriction of the network is shown; null without one. */
   readonly heldUntil: number | null;
+  /** The network's restriction to known contacts while the hold of the gateway covers it; null without one. */
+  readonly restrictionBehindHold: CoveredRestriction | null;
   /** `account.connected` was raised since the last connect operation. */
   readonly announced: boolean;
   /** Was connected at least once: counts against the plan's cap until removed. */

@@ -5,8 +5,8 @@ import type {
   LostReason,
   RefusedReason,
 } from '../../core/contracts/driver.ts';
-import { isPairing, unconnected } from './account-state.ts';
-import type { AccountReason, AccountState, OwnReason } from './contract.ts';
+import { isPairing, openersRestriction, unconnected } from './account-state.ts';
+import type { AccountReason, AccountState, CoveredRestriction, OwnReason } from './contract.ts';
 import { details } from './reasons.ts';
 
 /** What can change the status of an account. */
@@ -59,6 +59,7 @@ const unrestricted = {
   restrictionDetail: null,
   restrictedUntil: null,
   heldUntil: null,
+  restrictionBehindHold: null,
 } as const;
 
 /**
@@ -96,11 +97,9 @@ function transitionLive(state: AccountState, trigger: LiveTrigger): Transition |
     case 'restricted':
       return state.linked ? restrict(state, trigger) : null;
     case 'unrestricted':
-      return state.heldUntil === null ? lift(state) : hold(state, state.heldUntil);
+      return state.heldUntil === null ? lift(state) : hold(state, state.heldUntil, null);
     case 'restriction_due':
-      return state.restrictedUntil !== null && state.restrictedUntil <= trigger.now
-        ? lift(state)
-        : to(state);
+      return due(state, trigger.now);
     case 'logged_out':
     case 'refused':
       return ended(state, trigger);
@@ -159,14 +158,16 @@ function restrict(state: AccountState, trigger: LiveTrigger & { type: 'restricte
   const { scope, reason, detail, until } = trigger;
   const { heldUntil } = state;
   if (heldUntil !== null && (scope === 'new_contacts' || (until !== null && until <= heldUntil))) {
-    return hold(state, heldUntil);
+    return hold(state, heldUntil, scope === 'new_contacts' ? { reason, detail, until } : null);
   }
+  const isHold = reason === 'safety_limits';
   const limits = {
     restriction: scope,
     restrictionReason: reason,
     restrictionDetail: detail,
     restrictedUntil: until,
-    heldUntil: reason === 'safety_limits' ? until : heldUntil,
+    heldUntil: isHold ? until : heldUntil,
+    restrictionBehindHold: isHold ? openersRestriction(state) : null,
   } as const;
   if (scope === 'new_contacts') {
     // Only openers are held back: the account goes on sending, so its status stays.
@@ -178,14 +179,34 @@ function restrict(state: AccountState, trigger: LiveTrigger & { type: 'restricte
   return state.status === 'restricted' ? to(next) : to(next, 'account.restricted');
 }
 
-/** The hold of the gateway itself goes on, whatever became of the network's restriction; its end lifts it if that is past. */
-function hold(state: AccountState, until: number): Transition {
-  if (state.restrictionReason === 'safety_limits') return to(state);
+/**
+ * The hold of the gateway itself goes on, whatever became of the network's restriction; its end lifts it if that is past.
+ * @param covered what the network restricts from then on
+ */
+function hold(state: AccountState, until: number, covered: CoveredRestriction | null): Transition {
+  const isSame = covered === state.restrictionBehindHold;
+  const next = isSame ? state : { ...state, restrictionBehindHold: covered };
+  if (state.restrictionReason === 'safety_limits') return to(next);
   const cause = { reason: 'safety_limits', detail: details.safety_limits(until) } as const;
   return restrict(
-    { ...state, heldUntil: null },
+    { ...next, heldUntil: null },
     { type: 'restricted', scope: 'all', ...cause, until },
   );
+}
+
+/** A restriction has run out, and with a hold of the gateway all but the network's restriction that it covered. */
+function due(state: AccountState, now: number): Transition {
+  const { restrictedUntil, restrictionBehindHold: covered } = state;
+  if (restrictedUntil === null || restrictedUntil > now) return to(state);
+  const lifted = lift(state);
+  if (covered === null || (covered.until !== null && covered.until <= now)) return lifted;
+  const limits = {
+    restriction: 'new_contacts',
+    restrictionReason: covered.reason,
+    restrictionDetail: covered.detail,
+    restrictedUntil: covered.until,
+  } as const;
+  return { ...lifted, state: { ...lifted.state, ...limits } };
 }
 
 function lift(state: AccountState): Transition {

@@ -189,7 +189,8 @@ function insert(unit: Unit, input: ConnectInput): Promise<void> {
 /** Only the state of a row, without the rest of the record. */
 function stateOf(row: AccountRow): AccountState {
   const { status, reason, detail, retryAt, linked, announced, everConnected } = row;
-  const { restriction, restrictionReason, restrictionDetail, restrictedUntil, heldUntil } = row;
+  const { restriction, restrictionReason, restrictionDetail, restrictedUntil } = row;
+  const { heldUntil, restrictionBehindHold } = row;
   return {
     status,
     reason,
@@ -201,6 +202,7 @@ function stateOf(row: AccountRow): AccountState {
     restrictionDetail,
     restrictedUntil,
     heldUntil,
+    restrictionBehindHold,
     announced,
     everConnected,
   };

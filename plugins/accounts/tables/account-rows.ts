@@ -4,6 +4,7 @@ import type {
   AccountState,
   AccountStatus,
   ConnectOptions,
+  CoveredRestriction,
   Mode,
 } from '../contract.ts';
 
@@ -47,6 +48,7 @@ export interface StoredAccount {
   readonly restriction_detail: string | null;
   readonly restricted_until: number | string | null;
   readonly held_until: number | string | null;
+  readonly restriction_behind_hold: string | null;
   readonly connect_options: string;
   readonly proxy: string | null;
   readonly announced: number;
@@ -75,6 +77,7 @@ export function accountRow(row: StoredAccount): AccountRow {
     restrictionDetail: row.restriction_detail,
     restrictedUntil: moment(row.restricted_until),
     heldUntil: moment(row.held_until),
+    restrictionBehindHold: covered(row.restriction_behind_hold),
     connectOptions: JSON.parse(row.connect_options) as ConnectOptions,
     proxy: row.proxy,
     since: Number(row.status_since),
@@ -100,9 +103,15 @@ export function stateColumns(state: AccountState): Row {
     restriction_detail: state.restrictionDetail,
     restricted_until: state.restrictedUntil,
     held_until: state.heldUntil,
+    restriction_behind_hold:
+      state.restrictionBehindHold && JSON.stringify(state.restrictionBehindHold),
     announced: state.announced ? 1 : 0,
     ever_connected: state.everConnected ? 1 : 0,
   };
+}
+
+function covered(value: string | null): CoveredRestriction | null {
+  return value === null ? null : (JSON.parse(value) as CoveredRestriction);
 }
 
 function moment(value: number | string | null): number | null {

@@ -31,6 +31,7 @@ export const accountTableSchema: readonly Table[] = [
       restriction_detail: nullable(text),
       restricted_until: nullable(integer),
       held_until: nullable(integer),
+      restriction_behind_hold: nullable(text),
       connect_options: text,
       proxy: nullable(text),
       announced: zero,

@@ -372,6 +372,34 @@ for (const { name, create } of databases) {
       ]);
     });
 
+    t.test('a restriction of new contacts outlasts the hold of the gateway', async (t) => {
+      const { world, process, caller } = await begin(t);
+      const { view } = await connect(process, caller, newNumber());
+      const { last } = process.driver;
+      await last.state('connected');
+      const tomorrow = Date.now() + 86_400_000;
+      await last.emit({
+        ...{ type: 'state', state: 'restricted', scope: 'new_contacts', until: tomorrow },
+        ...{ reason: 'blocked_by_msgapp', detail: 'As the test wants.' },
+      });
+      t.ok(await process.accounts.restrictForSafety(view.accountId, Date.now() + 500));
+      await until('the hold to run out', async () =>
+        (await world.row(view.accountId)).status === 'connected' ? true : undefined,
+      );
+      t.match(await world.row(view.accountId), {
+        ...{ restriction: 'new_contacts', restrictedUntil: tomorrow },
+        ...{ restrictionReason: 'blocked_by_msgapp', restrictionDetail: 'As the test wants.' },
+      });
+      await until('the session to know', async () =>
+        process.listener.session?.restriction === 'new_contacts' ? true : undefined,
+      );
+      t.same(await world.events(caller.tenantId), [
+        'account.connected connected null',
+        'account.restricted restricted safety_limits',
+        'account.connected connected null',
+      ]);
+    });
+
     t.test('a restriction ends by the clock of the database, with one write', async (t) => {
       const ahead = { ...systemClock, now: () => Date.now() + 3_600_000 };
       const { world, process, caller } = await begin(t, { clock: ahead });

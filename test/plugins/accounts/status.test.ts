@@ -5,6 +5,7 @@ import {
   countsAgainstCap,
   isPairing,
   isRefused,
+  openersRestriction,
   ownsNumber,
   unconnected,
 } from '../../../plugins/accounts/account-state.ts';
@@ -63,6 +64,18 @@ const states = {
     restrictionReason: blocked,
     restrictionDetail: detail,
     heldUntil: 1_000,
+  },
+  heldOverOpeners: {
+    ...linked,
+    status: 'restricted',
+    reason: 'safety_limits',
+    detail,
+    restriction: 'all',
+    restrictionReason: 'safety_limits',
+    restrictionDetail: detail,
+    restrictedUntil: 1_000,
+    heldUntil: 1_000,
+    restrictionBehindHold: { reason: blocked, detail, until: null },
   },
   loggedOut: { ...linked, linked: false, status: 'disconnected', reason: 'logged_out', detail },
 } as const satisfies Record<string, AccountState>;
@@ -209,6 +222,13 @@ const table: Record<StateName, Row> = {
     unrestricted: 'restricted safety_limits [all]',
     due: '=',
   },
+  heldOverOpeners: {
+    ...restricted,
+    blocked: 'restricted blocked_by_msgapp [all]',
+    openersBlocked: '=',
+    unrestricted: '=',
+    due: 'connected [new_contacts] +account.connected',
+  },
   loggedOut: idle,
 };
 
@@ -243,13 +263,21 @@ t.test('a status has the sentence that came with its reason', async (t) => {
   t.same(causeOf(accountTransition(openersBlocked, triggers.lost)?.state ?? openersBlocked), away);
 });
 
+const hold = {
+  type: 'restricted',
+  scope: 'all',
+  reason: 'safety_limits',
+  detail,
+  until: 1_000,
+} as const;
+
+function after(from: AccountState, ...all: readonly AccountTrigger[]): AccountState {
+  return all.reduce((state, trigger) => accountTransition(state, trigger)?.state ?? state, from);
+}
+
 t.test('a restriction of the network does not shorten the hold of the gateway', async (t) => {
   const { connected, held, heldAndBlocked } = states;
-  const safety = { reason: 'safety_limits', detail } as const;
   const until = (until: number | null) => ({ ...triggers.blocked, until });
-  const after = (from: AccountState, ...all: readonly AccountTrigger[]) =>
-    all.reduce((state, trigger) => accountTransition(state, trigger)?.state ?? state, from);
-  const hold = { type: 'restricted', scope: 'all', ...safety, until: 1_000 } as const;
   t.same(after(connected, hold), held);
   for (const least of [1, 1_000]) {
     t.equal(after(held, until(least)), held, `until ${least}`);
@@ -271,6 +299,39 @@ t.test('a restriction of the network does not shorten the hold of the gateway', 
     t.same(after(lifted, due(1_000)), connected);
     t.equal(after(longer, triggers.connect).heldUntil, null, 'a new link has no hold');
     t.equal(after(longer, triggers.loggedOut).heldUntil, null);
+  }
+});
+
+t.test('the hold of the gateway does not shorten a restriction of new contacts', async (t) => {
+  const { connected, held, heldAndBlocked, heldOverOpeners, openersBlocked } = states;
+  const until = (until: number | null) => ({ ...triggers.openersBlocked, until });
+  const { due, unrestricted } = triggers;
+  t.same(after(openersBlocked, hold), heldOverOpeners);
+  t.same(after(held, triggers.openersBlocked), heldOverOpeners);
+  for (const state of [openersBlocked, heldOverOpeners]) {
+    t.same(openersRestriction(state), { reason: blocked, detail, until: null });
+  }
+  t.equal(openersRestriction(held), null);
+  t.same(after(heldOverOpeners, due), openersBlocked);
+  for (const way of [
+    [until(1_001), hold],
+    [hold, until(5), until(1_001)],
+  ]) {
+    t.same(after(connected, ...way, due), { ...openersBlocked, restrictedUntil: 1_001 });
+    t.same(after(connected, ...way, due, { ...due, now: 1_001 }), connected);
+    t.same(after(connected, ...way, { ...due, now: 1_001 }), connected, 'over meanwhile');
+    t.same(after(connected, ...way, unrestricted), held);
+    t.same(after(connected, ...way, triggers.blocked), heldAndBlocked, 'the latest word is valid');
+  }
+  t.same(after(heldOverOpeners, { ...triggers.blocked, until: 1_000 }), held);
+  const behind = after(heldAndBlocked, until(1_001));
+  t.match(behind, { reason: 'safety_limits', restrictedUntil: 1_000, heldUntil: 1_000 });
+  t.same(after(behind, due), { ...openersBlocked, restrictedUntil: 1_001 });
+  const late = withoutPastHold(heldOverOpeners, 1_000);
+  t.same(after(late, unrestricted), connected);
+  t.same(after(late, until(1_001)), { ...openersBlocked, restrictedUntil: 1_001 });
+  for (const trigger of [triggers.connect, triggers.loggedOut]) {
+    t.equal(after(heldOverOpeners, trigger).restrictionBehindHold, null, trigger.type);
   }
 });
 
@@ -335,6 +396,7 @@ t.test('what the statuses mean', async (t) => {
       restricted: '011',
       held: '011',
       heldAndBlocked: '011',
+      heldOverOpeners: '011',
       loggedOut: '001',
     },
   );
