@@ -86,10 +86,11 @@ t.test(
       error: /^delivery_uncertain/,
     });
     await carry(apart);
-    const inbound = await api.get(`/messages?account_id=${apart}&direction=inbound`);
-    const texts = bodyOf<{ messages: { text: string }[] }>(inbound).messages.map(
-      ({ text }) => text,
-    );
+    const texts = await until('both echoes', async () => {
+      const inbound = await api.get(`/messages?account_id=${apart}&direction=inbound`);
+      const { messages } = bodyOf<{ messages: { text: string }[] }>(inbound);
+      return messages.length >= 2 ? messages.map(({ text }) => text) : undefined;
+    });
     t.same(texts, ['hello', 'hello'], 'nothing is sent twice');
 
     const besideShared = await beside(carry(shared, 'blocks2'));

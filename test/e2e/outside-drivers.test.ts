@@ -23,7 +23,7 @@ t.test('a driver that misbehaves takes nobody else down', async (t) => {
       GATEWAY_CHANNELS__WRONG__DRIVER: driver,
       GATEWAY_CHANNELS__WRONG__OPTIONS: '{"closes":"a secret"}',
       GATEWAY_CHANNELS__ABSENT__DRIVER: 'no-such-package-of-a-driver',
-      GATEWAY_SESSIONS__REQUEST_TIMEOUT_S: '2',
+      GATEWAY_SESSIONS__REQUEST_TIMEOUT_S: '5',
     },
   });
   const api = client(gateway.baseUrl, gateway.liveKey);

@@ -110,13 +110,13 @@ t.test('nobody answers for the sessions', async (t) => {
   }
 
   const live = client(front.baseUrl, front.liveKey);
-  const answers = await crowd([live], 90, (api) => api.get('/usage'));
+  const begunAt = performance.now();
+  const answers = await crowd([live], 200, (api) => api.get('/usage'));
+  const most = 40 + Math.ceil((20 * (performance.now() - begunAt)) / 1_000);
   const counts = tally(answers);
-  t.equal((counts[200] ?? 0) + (counts['429 rate_limited'] ?? 0), 90, JSON.stringify(counts));
-  t.ok(
-    (counts[200] ?? 0) >= 40 && (counts['429 rate_limited'] ?? 0) > 10,
-    'twice the rate at once',
-  );
+  const { 200: served = 0, '429 rate_limited': slowed = 0 } = counts;
+  t.equal(served + slowed, 200, JSON.stringify(counts));
+  t.ok(served >= 40 && served <= most, `twice the rate at once: ${served}, at most ${most}`);
   for (const { status, body, headers } of answers) {
     if (status !== 429) continue;
     t.strictSame(Object.keys(bodyOf({ status, body, headers })).sort(), [
