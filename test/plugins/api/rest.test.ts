@@ -278,12 +278,14 @@ t.test('wrong keys of an address are slowed, right ones are not', async (t) => {
   t.teardown(() => guessed.gateway.close());
   const wrong = client(guessed.baseUrl, `gw_test_${'x'.repeat(43)}`);
   const right = client(guessed.baseUrl, keys.good);
+  const begunAt = performance.now();
   const answers = await Promise.all(Array.from({ length: 200 }, () => wrong.get('/things')));
+  const most = 50 + (10 * (performance.now() - begunAt)) / 1_000;
   const refused = answers.filter(({ status }) => status === 429);
   const unauthorized = answers.filter(({ status }) => status === 401);
   t.equal(refused.length + unauthorized.length, 200);
   t.ok(
-    unauthorized.length >= 50 && unauthorized.length < 100,
+    unauthorized.length >= 50 && unauthorized.length <= most,
     `${unauthorized.length} answered 401`,
   );
   t.match(refused[0]?.body, { error_code: 'rate_limited', retry_after_s: 1 });

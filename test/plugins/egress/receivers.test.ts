@@ -1,4 +1,5 @@
 import { getEventListeners, setMaxListeners } from 'node:events';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -159,6 +160,9 @@ t.test('bad receivers fail in time and leave nothing behind', async (t) => {
   const round = async (): Promise<void> => {
     const goodUrl = `http://hooks.test:${answering.port}/`;
     const beside = timed(distrustful, { url: goodUrl, ...sending });
+    // A process that is kept off the processor is late with everything.
+    const held = monitorEventLoopDelay();
+    held.enable();
     await Promise.all(
       receivers.map(async ({ name, scheme, kind, listener }) => {
         const url = `${scheme}://hooks.test:${listener.port}/`;
@@ -167,10 +171,12 @@ t.test('bad receivers fail in time and leave nothing behind', async (t) => {
         const { outcome, tookMs } = await timed(distrustful, { url, ...sending, ...times });
         const failure = outcome.answered ? null : outcome.failure;
         if (failure?.kind !== kind) t.fail(`${name}: ${JSON.stringify(outcome)}`);
-        if (tookMs > 2_000 + (await beside).tookMs) t.fail(`${name} took ${tookMs} ms`);
+        const slackMs = 2_000 + held.max / 1e6;
+        if (tookMs > slackMs + (await beside).tookMs) t.fail(`${name} took ${tookMs} ms`);
         if (/\d+\.\d+\.\d+/.test(failure?.message ?? '')) t.fail(`${name}: ${failure?.message}`);
       }),
     );
+    held.disable();
     if (!(await beside).outcome.answered) t.fail('the good one among them');
   };
   const openNow = (): number => receivers.reduce((sum, { listener }) => sum + listener.open(), 0);
