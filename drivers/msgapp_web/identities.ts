@@ -1,3 +1,4 @@
+import type { BinaryNode } from 'baileys';
 import type { DriverContact, DriverEvent, DriverLog } from '../../core/contracts/driver.ts';
 import type { AccountKeys } from './account-keys.ts';
 import { addressOfPhone, phoneOfAddress, userOf } from './addresses.ts';
@@ -14,6 +15,15 @@ export const savedContactsName = 'saved_contacts';
 
 /** The collection of the phone's settings that holds its address book. */
 const addressBook = 'critical_unblock_low';
+/** All collections. */
+const collections = [
+  'critical_block',
+  addressBook,
+  'regular_high',
+  'regular_low',
+  'regular',
+] as const;
+type Collection = (typeof collections)[number];
 
 /** A saved contact under the library's id. */
 type SavedContact = readonly [string, LibraryContact];
@@ -119,28 +129,51 @@ export class Identities {
   }
 
   /**
-   * Reads the address book for the first time: the library does it only with a history that comes in the first 20 s. A
-   * transaction of its own name delays no send, and what the library keeps back is stored before the transaction ends,
-   * hence before the version that says that the book was read.
+   * Reads collections of the phone's settings that have changed, in place of the library, which would delay sends until the
+   * network answers. The change is acknowledged once what came of it is durable, and offered again otherwise.
    */
+  async changed(node: BinaryNode, changes: readonly Collection[]): Promise<void> {
+    const { keys, log, accountId } = this.#parts;
+    try {
+      await this.#read(() => this.#socket.resyncAppState(changes, false));
+      await keys.writes.surelyDurable();
+      await this.#socket.sendMessageAck(node);
+    } catch (error) {
+      if (this.#over) return;
+      const facts = { accountId, error: errorText(error) };
+      log.warn(facts, 'changed settings could not be read: the network will offer them again');
+    }
+  }
+
+  /** Reads the address book for the first time: the library does it only with a history that comes in the first 20 s. */
   async #readAddressBook(): Promise<void> {
     const { keys, log, accountId } = this.#parts;
     if (!keys.imports.contacts || keys.login.myAppStateKeyId === undefined) return;
     const stored = this.#socket.authState.keys;
     try {
-      await stored.transaction(async () => {
+      await this.#read(async () => {
         const versions = await stored.get('app-state-sync-version', [addressBook]);
         if (versions[addressBook] !== undefined || this.#over) return;
         await this.#socket.resyncAppState([addressBook], true);
-        // Its events are lost: so is the version.
-        if (this.#over) throw new Error('the connection is over');
-        this.#socket.ev.flush();
-      }, 'address book');
+      });
     } catch (error) {
       if (this.#over) return;
       const facts = { accountId, error: errorText(error) };
       log.warn(facts, 'the address book could not be read: the next connection tries again');
     }
+  }
+
+  /**
+   * Runs a read of settings. A transaction of its own name delays no send, and what the library keeps back is stored before
+   * the transaction ends, hence before the version that says that they were read.
+   */
+  async #read(work: () => Promise<void>): Promise<void> {
+    await this.#socket.authState.keys.transaction(async () => {
+      await work();
+      // Its events are lost: so is the version.
+      if (this.#over) throw new Error('the connection is over');
+      this.#socket.ev.flush();
+    }, 'address book');
   }
 
   /** Saved contacts are stored before they are handed over: the library reads each only once. */
@@ -201,6 +234,13 @@ export class Identities {
         log.warn({ accountId, error: said }, 'news of a contact could not be kept');
       });
   }
+}
+
+/** The collections of the phone's settings that a notification says have changed. Pure. */
+export function changedCollections({ attrs, content }: BinaryNode): readonly Collection[] {
+  if (attrs.type !== 'server_sync' || !Array.isArray(content)) return [];
+  const named = content.flatMap((one) => (one.tag === 'collection' ? one.attrs.name : []));
+  return collections.filter((one) => named.includes(one));
 }
 
 function nameOf(id: string): string {

@@ -6,7 +6,7 @@ import { Arriving, retryPausesMs } from './arriving.ts';
 import { Awaited } from './awaited.ts';
 import { errorText } from './error-text.ts';
 import { Histories } from './histories.ts';
-import { Identities } from './identities.ts';
+import { changedCollections, Identities } from './identities.ts';
 import type { LibrarySocket } from './library.ts';
 import { MessageReader, type MessageReaderParts } from './message-reader.ts';
 import { lateFailureOf, receiptsOf } from './receipts.ts';
@@ -71,18 +71,24 @@ export class InboundRelay {
       this.#identities,
       this.#histories,
     );
-    this.#messages = this.#opened
+    const started = this.#opened
       .then(() => this.#arriving.start())
       .then(() => this.#awaited.start())
       .then(() => this.#identities.start())
-      .then(() => this.#histories.start())
-      .catch(() => undefined);
+      .then(() => this.#histories.start());
+    this.#messages = started.catch(() => undefined);
     this.#stand('CB:message', (node, handOn) => {
       this.#offered.push({ node, handOn });
       this.#messages = this.#messages.then(() => this.#group(this.#offered.splice(0, together)));
     });
     this.#stand('CB:receipt', (node, handOn) => {
       void this.#opened.then(() => this.#receipt(node, handOn));
+    });
+    this.#stand('CB:notification', (node, handOn) => {
+      const collections = changedCollections(node);
+      if (collections.length === 0) handOn();
+      else
+        void started.then(() => this.#identities.changed(node, collections)).catch(() => undefined);
     });
     socket.ws.on('CB:ack,class:message', (node: BinaryNode) => this.#answered(node));
     socket.ws.on('CB:call,,offer', () => parts.leftOut('call'));

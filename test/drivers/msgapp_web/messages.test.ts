@@ -421,6 +421,47 @@ t.test('an address book whose connection ends right after the read is imported',
   t.notOk(again.port.events.some(isAddressBook), 'it comes once');
 });
 
+t.test(
+  'a change of the address book whose connection ends right after it is imported',
+  async (t) => {
+    const { account, imported, asked } = await withAddressBookAlone();
+    const one = await bench.linked(account, asked);
+    t.match(await one.port.next('address book', isAddressBook), imported);
+    await bench.quiet();
+    const { credentials } = one.port;
+    const version = 'key:app-state-sync-version:critical_unblock_low';
+    const set = credentials.set.bind(credentials);
+    const isRead = new Promise<void>((resolve) => {
+      credentials.set = async (values) => {
+        await set(values);
+        if (values[version] === undefined) return;
+        one.session.close();
+        resolve();
+      };
+    });
+    await network.saveContact(account.identifier, { phone: ben, name: 'Ben (work)' }, true);
+    await isRead;
+    credentials.set = set;
+    const later = await bench.resumed(one);
+    const changed = { contacts: [{ phone: ben, name: 'Ben (work)' }] };
+    t.match(await later.port.next('address book', isAddressBook), changed);
+  },
+);
+
+t.test('a change of the address book without an answer delays no send', async (t) => {
+  const { account, asked } = await withAddressBookAlone();
+  const one = await bench.linked(account, asked);
+  await one.port.next('address book', isAddressBook);
+  await bench.quiet();
+  const reads = async () => (await network.heard())['iq set w:sync:app:state sync'] ?? 0;
+  const before = await reads();
+  await network.holdAddressBook(account.identifier, true);
+  await network.saveContact(account.identifier, { phone: ben, name: 'Ben (work)' });
+  await until('the read', async () => (await reads()) > before || undefined);
+  await one.session.send(textTo(ben, 'msg_meanwhile'), patient());
+  t.equal(one.port.events.filter(isAddressBook).length, 1);
+});
+
 t.test('a read of the address book without an answer delays no send', async (t) => {
   const { account, imported, asked } = await withAddressBookAlone();
   const reads = async () => (await network.heard())['iq set w:sync:app:state sync'] ?? 0;

@@ -311,15 +311,25 @@ export class FakeNetwork {
     this.#phone(number).resends = what;
   }
 
-  /** Puts somebody into the phone's address book; a device that is linked reads it at once. */
-  async saveContact(number: string, contact: SavedContact): Promise<void> {
+  /**
+   * Puts somebody into the phone's address book; a device that is linked reads it at once.
+   * @param isOld whether the device is notified as of something that happened while it was away
+   */
+  async saveContact(number: string, contact: SavedContact, isOld = false): Promise<void> {
     const phone = this.#phone(number);
     phone.addressBook ??= new AddressBook(this.#board.library);
     await phone.addressBook.save(contact);
     const { companion } = phone;
+    const offline: BinaryNode['attrs'] = isOld ? { offline: '0' } : {};
     companion?.wire?.send({
       tag: 'notification',
-      attrs: { from: server, type: 'server_sync', id: companion.wire.nextId(), t: now() },
+      attrs: {
+        from: server,
+        type: 'server_sync',
+        id: companion.wire.nextId(),
+        t: now(),
+        ...offline,
+      },
       content: [{ tag: 'collection', attrs: { name: addressBookCollection } }],
     });
   }
