@@ -121,6 +121,7 @@ export class ConnectAttempt {
     this.#parts.keys.writes.set(new Map(names.map((name) => [name, null])));
     const users = usersIn(names);
     this.#connection.forget(users);
+    this.#book?.forget(users);
     this.#inbound?.forget(names, users);
   }
 

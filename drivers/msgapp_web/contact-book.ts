@@ -19,6 +19,13 @@ export interface Entry {
   readonly name?: string;
 }
 
+/** A change of an entry that is under way. */
+interface Change {
+  /** Digits of the number or the hidden id. */
+  readonly user: string;
+  isDropped: boolean;
+}
+
 /** The name under which the network's way of addressing is kept. */
 const addressingName = 'addressing';
 /** How many contacts' way of addressing is remembered. */
@@ -33,6 +40,7 @@ export class ContactBook {
   /** Whether the network has moved this account's conversations to hidden ids; null: not read yet. */
   #hiddenIds: boolean | null = null;
   #changes: Promise<void> = Promise.resolve();
+  readonly #underWay = new Set<Change>();
 
   constructor(keys: AccountKeys, socket: Pick<LibrarySocket, 'signalRepository'>) {
     this.#keys = keys;
@@ -82,9 +90,9 @@ export class ContactBook {
   async keepAddress(phone: string, address: string): Promise<void> {
     const kept = addressOf(address);
     if (kept === null) return;
-    await this.#change(phone, () => ({ address: kept }));
+    const isKept = await this.#change(phone, () => ({ address: kept }));
     const real = phoneOfAddress(kept);
-    if (real === null) return;
+    if (real === null || !isKept) return;
     await this.#change(real, (before) => ({
       phone: real === phone ? real : (before.phone ?? phone),
     }));
@@ -110,6 +118,11 @@ export class ContactBook {
   async noteReached(contact: ContactAddress, address: string): Promise<void> {
     const { hidden } = await this.#addressesOf(contact);
     if (hidden !== null) this.#note(hidden, address === hidden);
+  }
+
+  /** Drops changes under way of users whose credentials are being deleted. @param users their digits */
+  forget(users: readonly string[]): void {
+    for (const change of this.#underWay) change.isDropped ||= users.includes(change.user);
   }
 
   #note(hidden: string, isUsed: boolean): void {
@@ -173,16 +186,23 @@ export class ContactBook {
     return text === undefined ? {} : (JSON.parse(text) as Entry);
   }
 
-  /** Changes of entries run one after the other: each reads the entry, then writes it. */
-  async #change(place: string, changed: (before: Entry) => Entry): Promise<void> {
+  /**
+   * Changes of entries run one after the other: each reads the entry, then writes it.
+   * @returns false when the contact was erased meanwhile
+   */
+  async #change(place: string, changed: (before: Entry) => Entry): Promise<boolean> {
+    const own: Change = { user: userOf(place.replace('+', '')), isDropped: false };
+    this.#underWay.add(own);
     const change = this.#changes.then(async () => {
       const before = await this.#entry(place);
+      if (own.isDropped) return;
       const after = JSON.stringify({ ...before, ...changed(before) });
       if (after === JSON.stringify(before)) return;
       this.#keys.writes.set(new Map([[entryName(place), after]]));
     });
     this.#changes = change.catch(() => undefined);
-    await change;
+    await change.finally(() => this.#underWay.delete(own));
+    return !own.isDropped;
   }
 }
 

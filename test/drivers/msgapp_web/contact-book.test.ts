@@ -16,7 +16,8 @@ async function contactBook(): Promise<ContactBook> {
 async function contactBookAndPairs() {
   const library = await loadLibrary();
   const imports = { contacts: true, history: false };
-  const keys = await AccountKeys.fresh(library, new MemoryCredentials(), imports);
+  const credentials = new MemoryCredentials();
+  const keys = await AccountKeys.fresh(library, credentials, imports);
   const log = libraryLog(new LogLines(), 'acc_1');
   const auth = { creds: keys.login, keys: new Transactions(keys) };
   const find = async () => [];
@@ -25,7 +26,7 @@ async function contactBookAndPairs() {
   const repository = signalRepository(cipher, auth, log, find);
   const pair = (pn: string, lid: string) =>
     repository.lidMapping.storeLIDPNMappings([{ pn: `${pn}@s.whatsapp.net`, lid: `${lid}@lid` }]);
-  return { book: new ContactBook(keys, { signalRepository: repository }), pair };
+  return { book: new ContactBook(keys, { signalRepository: repository }), pair, keys, credentials };
 }
 
 const number = (phone: string) => ({ phone, networkId: null });
@@ -41,6 +42,18 @@ t.test('a name and an address that come at once are both kept', async (t) => {
   ]);
   t.equal(await book.destinationOf(number(typed)), real);
   t.match(await book.person('5511987654321@s.whatsapp.net', null, 'bia'), { name: 'Bia (home)' });
+});
+
+t.test('what is being kept of a contact who is erased meanwhile is dropped', async (t) => {
+  const { book, keys, credentials } = await contactBookAndPairs();
+  const [phone, address] = ['+5511987654321', '551187654321@s.whatsapp.net'];
+  const kept = [book.keepName(number(phone), 'Bia'), book.keepAddress(phone, address)];
+  book.forget(['5511987654321']);
+  await Promise.all(kept);
+  await keys.writes.durable();
+  t.same([...credentials.values.keys()], []);
+  await book.keepName(number(phone), 'Bia (new)');
+  t.match(await book.person('5511987654321@s.whatsapp.net', null, null), { name: 'Bia (new)' });
 });
 
 t.test('replies from an address stay with the number that was written to', async (t) => {
