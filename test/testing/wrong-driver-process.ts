@@ -12,6 +12,7 @@ t.teardown(() => network.stop());
 const contract = await simulatedContract(t, network, 'chatapp');
 await driverContract(t, {
   ...contract,
+  patienceMs: 15_000,
   makeDriver: async (context) => wrong.spoil(await contract.makeDriver(context)),
   world: { ...contract.world, ...wrong.world?.(contract.world) },
 });

@@ -211,6 +211,15 @@ export class Bench {
     await sleep(quietMs);
   }
 
+  /** Lets pass what time it takes until the driver has nothing left to say or to store; a chatty one has two seconds. */
+  async settled({ port }: Opened): Promise<void> {
+    const said = () => this.world.traffic().bytes + port.credentials.written.length;
+    for (let tries = 0, before = -1; tries < 10 && before !== said(); tries += 1) {
+      before = said();
+      await this.quiet();
+    }
+  }
+
   /** Closes whatever a test left open. */
   closeAll(): void {
     for (const session of this.#opened.splice(0)) session.close();

@@ -20,7 +20,7 @@ export async function closing(t: Test, bench: Bench): Promise<void> {
       const from = await world.contact(account, 1);
       const networkId = await world.write(account, { from, name: 'Ada', text: 'unacknowledged' });
       await port.message();
-      await bench.quiet();
+      await bench.settled(opened);
       const { bytes } = world.traffic();
       const events = port.events.length;
       t.equal(session.close(), undefined);

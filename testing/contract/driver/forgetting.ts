@@ -20,7 +20,7 @@ export async function forgetting(t: Test, bench: Bench): Promise<void> {
       await live.session.send({ ...answer, to: message.from }, AbortSignal.timeout(10_000));
       contact = message.from;
       // A library may store more of an exchange, and acknowledge it, a little later.
-      await bench.quiet();
+      await bench.settled(live);
     };
     let contact = from;
     const about = async () => (await driver.credentialsOf?.(contact, live.port.credentials)) ?? [];
