@@ -90,18 +90,19 @@ export class ReadMarks {
    */
   #apart(read: Read, ids: readonly number[], isLookedUp: boolean): Apart {
     const { userId, upTo } = read;
+    // Another read of this contact may be refused meanwhile.
+    const isStillLookedUp = (): boolean => isLookedUp && this.#lookedUp.has(userId);
     return {
       begun: () => {
         this.#underWay.add(read);
-        if (isLookedUp) this.#failed.settled(userId);
+        if (isStillLookedUp()) this.#failed.settled(userId);
         const unread = this.#unread.get(userId);
         for (const id of ids) if (unread?.get(id) === null) this.#drop(userId, id);
       },
       kept: () => {
         this.#underWay.delete(read);
         for (const id of ids) this.#drop(userId, id);
-        // Another read of this contact was refused meanwhile.
-        if (!isLookedUp || !this.#lookedUp.has(userId)) return;
+        if (!isStillLookedUp()) return;
         this.#failed.settled(userId);
         // A look-up reads no further back than the mark: the mark stays while an earlier receipt may be missing.
         if (this.#mayMark(userId)) this.#buffer.put(markName(userId), String(upTo));

@@ -1,0 +1,34 @@
+import t from 'tap';
+import type { Client } from '../../../drivers/chatapp/client.ts';
+import type { People } from '../../../drivers/chatapp/people.ts';
+import type { CredentialBuffer } from '../../../drivers/chatapp/storage/credential-buffer.ts';
+import { ReadMarks } from '../../../drivers/chatapp/updates/read-marks.ts';
+
+const ada = { id: 7, accessHash: '1', phone: null, name: 'Ada', contact: true };
+
+t.test('a refused read stays owed whatever the contact reads later', async (t) => {
+  const stored = new Map<string, string | null>();
+  // As much of the three as is called.
+  const buffer = {
+    get: async () => stored,
+    put: (name: string, value: string) => stored.set(name, value),
+  } as unknown as CredentialBuffer;
+  const people = { find: async () => ada } as unknown as People;
+  const message = (id: number) => ({ _: 'message', out: true, date: 100, id });
+  const client = {
+    signal: new AbortController().signal,
+    call: async () => ({ messages: [message(2), message(1)] }),
+  } as unknown as Client;
+  const marks = new ReadMarks(buffer, people, { since: 0, networkIdOf: String });
+
+  const first = await marks.read(client, { userId: ada.id, upTo: 2, at: 5 });
+  t.equal(first.events.length, 2);
+  first.apart?.begun();
+  marks.sent(ada.id, 3, 'msg_3');
+  const second = await marks.read(client, { userId: ada.id, upTo: 3, at: 6 });
+  first.apart?.refused();
+  second.apart?.begun();
+  second.apart?.kept();
+  t.ok(marks.oweReceipts, 'its updates come again after a crash');
+  t.same([...stored], [], 'and no mark hides its messages');
+});
