@@ -1,6 +1,7 @@
 import { Long, type tl } from '@mtcute/core';
 import { LRUCache } from 'lru-cache';
 import type { DriverContact, DriverEvent } from '../../core/contracts/driver.ts';
+import { Erased } from './erased.ts';
 import type { CredentialBuffer } from './storage/credential-buffer.ts';
 
 /** A user of the network, as the account knows it. */
@@ -39,15 +40,16 @@ export class People {
   });
   /** Changed people that are not stored yet. */
   readonly #changed = new Map<number, Person>();
-  /** Who was forgotten and has not been met again. */
-  readonly #forgotten = new Set<number>();
+  readonly #erased: Erased;
 
   constructor(buffer: CredentialBuffer) {
     this.#buffer = buffer;
+    this.#erased = new Erased(buffer);
   }
 
-  /** Compares users of the network with the stored people; answers those who differ. */
+  /** Compares users of the network with the stored people; answers those who differ, but for the erased. */
   async take(users: readonly tl.TypeUser[]): Promise<readonly PersonChange[]> {
+    await this.#erased.load();
     const given = users.filter((user) => user._ === 'user' && !user.min);
     const kept = await this.#kept(given.map(({ id }) => id));
     return given.flatMap((user) => {
@@ -68,7 +70,7 @@ export class People {
   /** Stores changed people with the next write. Called once the gateway has their events. */
   keep(changes: Iterable<PersonChange>): void {
     for (const { person } of changes) {
-      if (this.#forgotten.has(person.id)) continue;
+      if (this.#erased.has(person.id)) continue;
       this.#cache.set(person.id, person);
       this.#buffer.put(personName(person.id), JSON.stringify(person));
       // Not when the person has changed again meanwhile.
@@ -76,11 +78,22 @@ export class People {
     }
   }
 
-  /** Drops somebody from memory whose credentials are being deleted; changes that are not kept yet will not be. */
+  /**
+   * Drops somebody from memory whose credentials are being deleted. Until `meet` no change of the person is reported, nor
+   * kept.
+   */
   forget(id: number): void {
     this.#cache.delete(id);
     this.#changed.delete(id);
-    this.#forgotten.add(id);
+    this.#erased.add(id);
+  }
+
+  /** Somebody writes or is written to: an erased person is met anew. Answers what is to be kept then; else null. */
+  meet(id: number): PersonChange | null {
+    if (!this.#erased.has(id)) return null;
+    this.#erased.delete(id);
+    const person = this.#changed.get(id);
+    return person === undefined ? null : { person, before: undefined };
   }
 
   /** The person with this id of the network, kept or not yet, or null. */
@@ -91,10 +104,10 @@ export class People {
   /** A change of the stored person, or back to it while another is reported. */
   #changeTo(person: Person, kept: Person | undefined): PersonChange | null {
     const reported = this.#changed.get(person.id);
-    this.#forgotten.delete(person.id);
     const isKept = isSame(person, kept);
     if (isKept && reported === undefined) return null;
     this.#changed.set(person.id, person);
+    if (this.#erased.has(person.id)) return null;
     return { person, before: isKept ? reported : kept };
   }
 

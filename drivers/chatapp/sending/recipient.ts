@@ -28,12 +28,20 @@ export async function recipientOf(
   signal: AbortSignal,
 ): Promise<Person> {
   const known = networkId === null ? null : await byId(parts, Number(networkId), signal);
-  if (known !== null) return known;
-  const found = phone === null ? null : await byPhone(parts, phone, signal);
-  if (found !== null) return found;
-  throw new DriverError('contact_unknown', 'the account does not know this contact', {
-    certain: true,
-  });
+  const found = known ?? (phone === null ? null : await byPhone(parts, phone, signal));
+  if (found === null) {
+    throw new DriverError('contact_unknown', 'the account does not know this contact', {
+      certain: true,
+    });
+  }
+  const anew = parts.people.meet(found.id);
+  if (anew !== null) {
+    parts.people.keep([anew]);
+    await parts.buffer.write().catch((error: unknown) => {
+      throw lookUpFailure(error);
+    });
+  }
+  return found;
 }
 
 async function byId(

@@ -108,7 +108,7 @@ export class Translator {
 
   /** A message of the common sequence, received or sent. @throws UnknownSender when live */
   async message(message: tl.TypeMessage, live: boolean): Promise<Translated> {
-    const { client, marks, progress } = this.#parts;
+    const { client, people, marks, progress } = this.#parts;
     if (message._ === 'messageEmpty') return nothing;
     if (message.peerId._ !== 'peerUser') return leftOut('group');
     if (message._ === 'messageService') {
@@ -123,12 +123,15 @@ export class Translator {
     }
     if (userId === networkItself) return leftOut('protocol');
     const media = attachmentOf(client, message.media);
+    const from = await this.#sender(userId, live);
+    const change = people.meet(userId);
     return {
+      ...(change === null ? {} : { change }),
       events: [
         {
           type: 'message',
           networkId: progress.networkIdOf(message.id),
-          from: await this.#sender(userId, live),
+          from,
           text: inboundTextOf(message, media !== null),
           media,
           at: message.date * 1000,

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import type { ContactAddress } from '../../../core/contracts/driver.ts';
+import type { ContactAddress, DriverEvent } from '../../../core/contracts/driver.ts';
 import { phoneNumber, until } from '../../harness/story.ts';
-import { friend, startBench, textTo } from './bench.ts';
+import { friend, type Opened, startBench, textTo } from './bench.ts';
 import { updatesObject, userObject } from './network/objects.ts';
 
 const patient = () => AbortSignal.timeout(10_000);
@@ -54,6 +54,51 @@ t.test('an erased contact that has a number alone is found by it', async (t) => 
   t.same(new Set(await about()), new Set([`person:${hal.id}`, `read:${hal.id}`]));
 });
 
+t.test('an erased contact comes back by a message or a send alone', async (t) => {
+  const bench = await startBench(t);
+  const { control, driver } = bench;
+  const networkId = control.idOf(friend.phone);
+  const names = (event: DriverEvent): event is DriverEvent =>
+    JSON.stringify(event).includes(networkId);
+  const erase = async ({ port, session }: Opened): Promise<void> => {
+    const address = { phone: friend.phone, networkId };
+    const about = (await driver.credentialsOf?.(address, port.credentials)) ?? [];
+    t.not(about.length, 0);
+    session.forget?.(about);
+    await port.credentials.set(Object.fromEntries(about.map((name) => [name, null])));
+  };
+  const staysAway = async ({ phone, port }: Opened, number: number, from: number) => {
+    const stored = () => JSON.stringify([...port.credentials.values]);
+    const other = { phone: phoneNumber(9610 + number), name: 'Another' };
+    control.put(phone, { contacts: [{ ...friend, name: `Ada Lovelace ${number}` }, other] });
+    await until('the address book', async () => stored().includes(other.phone) || undefined);
+    t.notOk(port.events.slice(from).some(names), 'the address book does not bring her');
+    for (const trace of [networkId, friend.phone, 'Lovelace']) t.notMatch(stored(), trace);
+  };
+  const first = await bench.linked();
+  const isStored = ({ port }: Opened) => port.credentials.values.has(`person:${networkId}`);
+  await until('her to be stored', async () => isStored(first) || undefined);
+  await erase(first);
+  await staysAway(first, 1, first.port.events.length);
+
+  const second = await bench.reopened(first);
+  await staysAway(second, 2, 0);
+  control.write(second.phone, { from: friend.phone, text: 'here again' });
+  t.match((await second.port.message()).from, { networkId, name: 'Ada Lovelace 2' });
+  await until('her to be stored', async () => isStored(second) || undefined);
+
+  await erase(second);
+  await staysAway(second, 3, second.port.events.length);
+  const to = { phone: friend.phone, networkId: null };
+  await second.session.send({ ...textTo(bench, 'msg_again'), to }, patient());
+  t.ok(isStored(second));
+  const third = await bench.reopened(second);
+  control.put(third.phone, { contacts: [{ ...friend, name: 'Ada at last' }] });
+  const isBook = (event: DriverEvent): event is DriverEvent =>
+    event.type === 'contacts' && names(event);
+  t.match(await third.port.next('contacts', isBook), { contacts: [{ name: 'Ada at last' }] });
+});
+
 t.test('an erased contact is not stored by what was under way', async (t) => {
   const bench = await startBench(t);
   const { control, network } = bench;
@@ -85,5 +130,7 @@ t.test('an erased contact is not stored by what was under way', async (t) => {
     await port.message();
     await sleep(100);
     t.notOk(port.credentials.values.has(name), name);
+    control.write(phone, { from: friend.phone, text: 'is met again' });
+    await port.message();
   }
 });
