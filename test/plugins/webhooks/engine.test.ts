@@ -697,19 +697,19 @@ for (const engine of databases) {
       const faulty = await openEngine(t, line.url, internet, { name: 'faulty' });
       await one.stop();
       const healthy = await addWebhook(faulty, tenantId);
-      let commits = 0;
-      const breaking = setInterval(() => {
-        commits += 1;
-        line.nextCommit ??= commits % 2 === 0 ? 'lost_after' : 'lost_before';
-      }, 60);
-      t.teardown(() => clearInterval(breaking));
+      let faults = 0;
+      const breakNext = (): void => {
+        faults += 1;
+        line.nextCommit ??= faults % 2 === 0 ? 'lost_after' : 'lost_before';
+      };
       let raised = 0;
       for (let index = 0; index < 12 || (raised < 6 && index < 200); index += 1) {
+        breakNext();
         const isRaised = raise(faulty, tenantId, [{ subject: `n${index}` }]).then(() => 1);
         raised += await isRaised.catch(() => 0);
+        breakNext();
         await pause(40);
       }
-      clearInterval(breaking);
       line.nextCommit = null;
       const delivered = async () => {
         const events = await faulty.storage.connections.read('events').where('state', 0);
