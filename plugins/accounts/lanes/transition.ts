@@ -1,4 +1,4 @@
-import type { Lane } from '../../../core/contracts/storage.ts';
+import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 import { ownsNumber } from '../account-state.ts';
 import { type AccountTrigger, accountTransition, withoutPastHold } from '../status.ts';
@@ -28,10 +28,14 @@ export function transitionLane(parts: TransitionParts): Lane<TransitionInput, Tr
       const held = await unit.leases.rows.heldBy(inputs.map((input) => input.fence));
       const ids = [...new Set(inputs.map((input) => input.fence.id))];
       const batch = new TransitionBatch(unit, parts, await unit.accounts.find(ids));
+      const givenUp = await findGivenUp(unit, inputs, held, batch);
       const won = await unit.accounts.claim(claimsOf(inputs, held, batch));
       const ended: LeaseToken[] = [];
       const outputs = inputs.map(({ fence, trigger, tries }): TransitionOutput => {
         const row = batch.row(fence.id);
+        if (row !== undefined && row.removedAt === null && givenUp.has(row.id)) {
+          return { kind: 'claimed_elsewhere', row };
+        }
         // An earlier input of the batch may have ended this link.
         if (row === undefined || row.removedAt !== null || !held.has(row.id)) {
           return { kind: 'fenced', removed: row?.removedAt != null };
@@ -50,6 +54,26 @@ export function transitionLane(parts: TransitionParts): Lane<TransitionInput, Tr
       return outputs;
     },
   };
+}
+
+/** The accounts whose link an earlier run of these inputs has given up: its COMMIT is stored, the answer to it was lost. */
+async function findGivenUp(
+  unit: Unit,
+  inputs: readonly TransitionInput[],
+  held: ReadonlySet<string>,
+  batch: TransitionBatch,
+): Promise<ReadonlySet<string>> {
+  const lost = inputs.flatMap(({ fence, trigger }) => {
+    const isConflict = batch.row(fence.id)?.reason === 'conflict';
+    return trigger.type === 'connected' && isConflict && !held.has(fence.id) ? fence : [];
+  });
+  const leases = await unit.leases.rows.find(lost.map(({ id }) => id));
+  const ended = leases.filter((lease) =>
+    lost.some(
+      ({ id, number }) => id === lease.id && lease.owner === null && lease.fence === number,
+    ),
+  );
+  return new Set(ended.map(({ id }) => id));
 }
 
 /** The numbers that these triggers link. */

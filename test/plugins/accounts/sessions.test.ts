@@ -256,6 +256,28 @@ for (const { name, create } of databases) {
       t.pass('test tenants have networks of their own');
     });
 
+    t.test('a link of a number of others is undone on the network, also by a repeat', async (t) => {
+      const { world, process } = await begin(t);
+      const phone = newNumber();
+      await connect(process, await world.tenant('live'), phone);
+      const winner = process.driver.last;
+      const { view } = await connect(process, await world.tenant('live'), phone);
+      await winner.state('connected');
+      const { storage } = world;
+      const submit = storage.submit.bind(storage);
+      // The answer of a COMMIT is lost: its batch is repeated.
+      storage.submit = async (lane, input) => {
+        if (lane.name === 'accounts.transition') await submit(lane, input);
+        return submit(lane, input);
+      };
+      const { last } = process.driver;
+      await last.state('connected').catch(() => undefined);
+      await until('the session to be closed', async () => (last.closed ? true : undefined));
+      storage.submit = submit;
+      t.same(last.calls.slice(-2), ['logOut', 'close']);
+      t.match(await world.row(view.accountId), { status: 'disconnected', reason: 'conflict' });
+    });
+
     t.test('a removed account is gone, whoever holds its session', async (t) => {
       const { world, process, caller, phone, view, last, tokens } = await beginLinked(t);
       const removed = await process.connections.remove(caller, 'msgapp_web', phone);
