@@ -1,6 +1,6 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
-import { countsAgainstCap, ownsNumber, unconnected } from '../account-state.ts';
+import { countsAgainstCap, isPairing, ownsNumber, unconnected } from '../account-state.ts';
 import type { AccountState, ConnectOptions, Mode } from '../contract.ts';
 import { isUsed, linkRestarts } from '../link-rules.ts';
 import { accountTransition } from '../status.ts';
@@ -18,8 +18,8 @@ export interface ConnectInput {
   /** Where to connect through, sealed for the account; null: directly; undefined: as before. */
   readonly proxy: string | null | undefined;
   readonly accountsCap: number;
-  /** The record as read before; the transaction locks its lease and reads it again. */
-  readonly existingAccountId: string | null;
+  /** The record and the fence of its lease, as read before; the transaction locks its lease and reads them again. */
+  readonly existing: { readonly row: AccountRow; readonly fence: number } | null;
   /** The id of the record that is made if there is none. */
   readonly newAccountId: string;
   /** The process that asks. */
@@ -75,15 +75,24 @@ export function connectLane(parts: TransitionParts): Lane<ConnectInput, ConnectO
   return {
     name: 'accounts.connect',
     maxBatch: 16,
-    locks: ({ tenantId, existingAccountId }) =>
-      existingAccountId === null
+    locks: ({ tenantId, existing }) =>
+      existing === null
         ? [`tenant:${tenantId}`]
-        : [`tenant:${tenantId}`, `lease:${existingAccountId}`],
+        : [`tenant:${tenantId}`, `lease:${existing.row.id}`],
     run: async (unit, inputs) => {
       const outputs: ConnectOutput[] = [];
       // Connects are rare: one after the other, so that each sees the writes of the one before.
       for (const input of inputs) outputs.push(await connectOne(unit, parts, input));
       return outputs;
+    },
+    recover: async (unit, input) => {
+      const { tenantId, channel, identifier, owner, existing, newAccountId } = input;
+      const row = await unit.accounts.present(tenantId, channel, identifier);
+      if (row === undefined || row.id !== (existing?.row.id ?? newAccountId)) return undefined;
+      const [lease] = await unit.leases.rows.find([row.id]);
+      const isTaken = lease?.wanted === true && lease.owner === owner;
+      if (!isPairing(row) || !isTaken || lease.fence === existing?.fence) return undefined;
+      return begun(input, existing?.row ?? null, row, lease.fence);
     },
   };
 }
@@ -95,11 +104,7 @@ async function connectOne(
 ): Promise<ConnectOutput> {
   const { tenantId, channel, identifier, owner } = input;
   const row = await unit.accounts.present(tenantId, channel, identifier);
-  const presentId = row?.id ?? null;
-  // After a COMMIT of unknown outcome the same input finds the record that it made.
-  const isOwn = presentId === input.newAccountId;
-  if (!isOwn && presentId !== input.existingAccountId) return { kind: 'stale' };
-  const created = row === undefined || isOwn;
+  if (row?.id !== input.existing?.row.id) return { kind: 'stale' };
   const code = await refusal(unit, input, row);
   if (code !== null) return { kind: 'refused', code };
   const accountId = row?.id ?? input.newAccountId;
@@ -113,8 +118,7 @@ async function connectOne(
   if (fresh === undefined) throw new Error('the record that was just made is missing');
   const { proxy = fresh.proxy } = input;
   const known = { ...fresh, proxy };
-  const isProxyNew = proxy !== fresh.proxy;
-  if (isProxyNew) await unit.accounts.setProxy(accountId, proxy);
+  if (proxy !== fresh.proxy) await unit.accounts.setProxy(accountId, proxy);
   const batch = new TransitionBatch(unit, parts, [known]);
   const decided = accountTransition(fresh, { type: 'connect' });
   if (decided === null) throw new Error('a connect applies in every status');
@@ -124,17 +128,27 @@ async function connectOne(
   else await unit.links.countRestart(accountId);
   await unit.leases.take([accountId], owner, unit.now + input.leaseMs);
   const [taken] = await unit.leases.rows.find([accountId]);
-  const fence: LeaseToken = { id: accountId, owner, number: taken?.fence ?? 0 };
-  const { since, connectedAt } = fresh;
-  const before =
-    !created && fresh.status === 'disconnected'
-      ? { state: stateOf(fresh), options: fresh.connectOptions, times: { since, connectedAt } }
-      : null;
+  return begun(input, row ?? null, after, taken?.fence ?? 0);
+}
+
+/** @param former the record before this connect; null: it was made by it */
+function begun(
+  { owner, proxy }: ConnectInput,
+  former: AccountRow | null,
+  row: AccountRow,
+  number: number,
+): ConnectOutput {
+  const fence: LeaseToken = { id: row.id, owner, number };
+  const proxyBefore = former?.proxy ?? null;
+  const isProxyNew = proxy !== undefined && proxy !== proxyBefore;
   const undo: ConnectUndo = {
-    ...{ fence, created, replaced: ownsNumber(fresh), before },
-    proxy: isProxyNew ? { written: proxy, before: fresh.proxy } : null,
+    fence,
+    created: former === null,
+    replaced: former !== null && ownsNumber(former),
+    proxy: isProxyNew ? { written: proxy, before: proxyBefore } : null,
+    before: former?.status === 'disconnected' ? recordOf(former) : null,
   };
-  return { kind: 'begun', row: after, fence, undo };
+  return { kind: 'begun', row, fence, undo };
 }
 
 async function refusal(
@@ -184,6 +198,11 @@ function insert(unit: Unit, input: ConnectInput): Promise<void> {
       createdAt: unit.now,
     },
   ]);
+}
+
+function recordOf(row: AccountRow): NonNullable<ConnectUndo['before']> {
+  const { connectOptions: options, since, connectedAt } = row;
+  return { state: stateOf(row), options, times: { since, connectedAt } };
 }
 
 /** Only the state of a row, without the rest of the record. */

@@ -3,7 +3,7 @@ import { type ErrorCode, GatewayError } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import { SerialQueues } from '../../../core/serial.ts';
 import { isRefused } from '../account-state.ts';
-import type { ConnectOutput, ConnectUndo } from '../lanes/connect.ts';
+import type { ConnectInput, ConnectOutput, ConnectUndo } from '../lanes/connect.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
@@ -82,7 +82,9 @@ export class Connecting {
     const newAccountId = newId('acc');
     for (let attempt = 0; attempt < rereads; attempt += 1) {
       const { tenantId, channel, identifier } = request;
-      const existing = await storage.read.accounts.present(tenantId, channel, identifier);
+      const row = await storage.read.accounts.present(tenantId, channel, identifier);
+      const [lease] = row === undefined ? [] : await storage.read.leases.rows.find([row.id]);
+      const existing = row === undefined ? null : { row, fence: lease?.fence ?? 0 };
       const outcome = await this.#submit(request, existing, newAccountId);
       if (outcome.kind === 'refused') throw refusal(outcome.code);
       if (outcome.kind !== 'stale') return outcome;
@@ -92,13 +94,13 @@ export class Connecting {
 
   #submit(
     request: ConnectRequest,
-    existing: AccountRow | undefined,
+    existing: ConnectInput['existing'],
     newAccountId: string,
   ): Promise<ConnectOutput> {
     const { storage, lanes, broker, cluster, proxies } = this.#environment;
     const { tenantId, mode, channel, identifier, options, forceNew, accountsCap, link } = request;
     const { proxy, onlyAccountId } = request;
-    const accountId = existing?.id ?? newAccountId;
+    const accountId = existing?.row.id ?? newAccountId;
     const submit = () =>
       storage.submit(lanes.connect, {
         tenantId,
@@ -109,14 +111,14 @@ export class Connecting {
         forceNew,
         proxy: proxy === undefined ? undefined : proxies.sealed(accountId, proxy),
         accountsCap,
-        existingAccountId: existing?.id ?? null,
+        existing,
         newAccountId,
         owner: broker.processId,
         leaseMs: cluster.leaseMs,
         link,
         onlyAccountId,
       });
-    const isHere = existing !== undefined && this.#host.runner(existing.id) !== undefined;
+    const isHere = existing !== null && this.#host.runner(existing.row.id) !== undefined;
     return isHere ? submit() : this.#host.reserving(submit);
   }
 

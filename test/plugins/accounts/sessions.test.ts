@@ -3,13 +3,18 @@ import t, { type Test } from 'tap';
 import type { Caller } from '../../../core/contracts/caller.ts';
 import { systemClock } from '../../../core/contracts/clock.ts';
 import type { DriverEvent } from '../../../core/contracts/driver.ts';
+import type { Lane } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { msgappStatus } from '../../../plugins/accounts/connection-status.ts';
 import { plainOptions } from '../../../plugins/accounts/connections.ts';
-import { connectLane } from '../../../plugins/accounts/lanes/connect.ts';
+import {
+  type ConnectInput,
+  type ConnectOutput,
+  connectLane,
+} from '../../../plugins/accounts/lanes/connect.ts';
 import { linkLane } from '../../../plugins/accounts/lanes/link.ts';
 import { proxyLane } from '../../../plugins/accounts/lanes/proxy.ts';
-import { linkLifeMs } from '../../../plugins/accounts/link-rules.ts';
+import { linkLifeMs, linkRestarts } from '../../../plugins/accounts/link-rules.ts';
 import { systemTimers, type Timers } from '../../../plugins/accounts/session/timers.ts';
 import { databases } from '../../harness/databases.ts';
 import { until } from '../../harness/story.ts';
@@ -608,6 +613,30 @@ for (const { name, create } of databases) {
       t.match(await world.row(view.accountId), { status: 'connected', linked: true });
     });
 
+    t.test('a connect whose COMMIT lost its answer is found, with what it replaced', async (t) => {
+      const { world, process, caller } = await begin(t);
+      const { driver, storage } = process;
+      const replaced = repeatConnects(t, storage);
+      const phone = newNumber();
+      const proxied = (proxy: string) => ({ proxy, forceNew: true });
+      const { accountId } = (await connect(process, caller, phone, proxied('socks5://one'))).view;
+      await connect(process, caller, phone);
+      await driver.last.state('connected');
+      await connect(process, caller, phone, proxied('socks5://two'));
+      t.equal(driver.sessions.at(-2)?.calls.at(-2), 'logOut', 'the link before is given up');
+      await driver.last.state('connected');
+      await driver.last.state('replaced');
+      await connect(process, caller, phone, proxied('socks5://three'));
+      t.same(replaced, [false, false, true, false]);
+      const link = { accountId, tokenHash: phone, lifeMs: linkLifeMs };
+      t.ok(await storage.submit(linkLane, link));
+      for (let restarts = 1; restarts <= linkRestarts; restarts += 1) {
+        await connect(process, caller, phone, { link: phone });
+        t.match(await storage.read.links.find(phone), { restarts });
+      }
+      t.match(await world.row(accountId), { status: 'connecting', linked: false });
+    });
+
     t.test('every change of status is reported once, with its reason', async (t) => {
       const { world, process, caller } = await begin(t);
       const { driver, lines } = process;
@@ -1031,14 +1060,17 @@ for (const { name, create } of databases) {
     });
 
     t.test('a number that was removed meanwhile is read again', async (t) => {
-      const { process, caller } = await begin(t);
+      const { world, process, caller } = await begin(t);
       const { storage } = process;
-      const lane = connectLane({ listeners: [], reporter: { report: () => undefined } });
+      const { accountId } = (await connect(process, caller, newNumber())).view;
+      const removed = { ...(await world.row(accountId)), id: 'acc_removed' };
+      const parts = { listeners: [], reporter: { report: () => undefined } };
+      const lane = { ...connectLane(parts), name: 'accounts.connect.beside' };
       const output = await storage.submit(lane, {
         ...{ tenantId: caller.tenantId, mode: 'test', channel: 'msgapp_web' },
         ...{ identifier: newNumber(), options: plainOptions('qr'), forceNew: false },
         ...{ proxy: 'sealed for acc_removed', accountsCap: 10, owner: 'somebody', leaseMs: 1_000 },
-        ...{ existingAccountId: 'acc_removed', newAccountId: 'acc_new' },
+        ...{ existing: { row: removed, fence: 1 }, newAccountId: 'acc_new' },
       });
       t.same(output, { kind: 'stale' });
     });
@@ -1112,6 +1144,7 @@ interface Call {
   readonly waitForStep?: boolean;
   readonly unreachable?: 'refuse' | 'go_on';
   readonly proxy?: string | undefined;
+  readonly link?: string;
 }
 
 function connect(process: Process, caller: Caller, identifier: string, call: Call = {}) {
@@ -1124,7 +1157,35 @@ function connect(process: Process, caller: Caller, identifier: string, call: Cal
     waitForStep: call.waitForStep ?? channel === 'chatapp',
     unreachable: call.unreachable ?? 'go_on',
     ...(call.proxy === undefined ? {} : { proxy: call.proxy }),
+    ...(call.link === undefined ? {} : { link: call.link }),
   });
+}
+
+/** Loses the answers of the COMMITs of all connects. @returns whether each has replaced a link */
+function repeatConnects(t: Test, storage: Process['storage']): boolean[] {
+  const replaced: boolean[] = [];
+  const submit = storage.submit.bind(storage);
+  let again: Lane<ConnectInput, ConnectOutput> | undefined;
+  storage.submit = async (lane, input) => {
+    const output = await submit(lane, input);
+    if (lane.name !== 'accounts.connect') return output;
+    // The name says which lane it is.
+    const connects = lane as unknown as Lane<ConnectInput, ConnectOutput>;
+    again ??= {
+      ...connects,
+      name: 'accounts.connect.again',
+      run: async (unit, [input]) => {
+        if (input === undefined) return [];
+        const found = await connects.recover?.(unit, input);
+        return found === undefined ? connects.run(unit, [input], undefined, true) : [found];
+      },
+    };
+    const repeated = await submit(again, input as unknown as ConnectInput);
+    t.same(repeated, output);
+    replaced.push(repeated.kind === 'begun' && repeated.undo.replaced);
+    return repeated as unknown as typeof output;
+  };
+  return replaced;
 }
 
 async function look(process: Process, caller: Caller, phone: string) {
