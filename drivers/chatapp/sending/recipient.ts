@@ -36,10 +36,13 @@ export async function recipientOf(
   }
   const anew = parts.people.meet(found.id);
   if (anew !== null) {
-    parts.people.keep([anew]);
-    await parts.buffer.write().catch((error: unknown) => {
+    try {
+      await parts.port.emit({ type: 'identity', ...personContact(anew.person) });
+      parts.people.keep([anew]);
+      await parts.buffer.write();
+    } catch (error) {
       throw lookUpFailure(error);
-    });
+    }
   }
   return found;
 }

@@ -28,9 +28,11 @@ export interface PortionLineParts {
   readonly port: Pick<Port, 'emit'>;
   /** Aborted when the connection is over. */
   readonly signal: AbortSignal;
+  /** Called once the events of changed people are durable, at once where they have none. */
+  met(changed: readonly PersonChange[]): void;
   /** Called for each portion in its order, once its events and those before it are durable. */
   stored(portion: Portion, hasEvents: boolean): void;
-  /** Called once an event is refused: the next call throws. */
+  /** Called once an event is refused: the next call throws, when all events under way have settled. */
   refused(): void;
   /** Called once receipts of a portion are durable or refused, which the position does not wait for. */
   receiptsSettled(): void;
@@ -71,18 +73,25 @@ export class PortionLine {
 
   /** Emits the events of a portion once there is room. @throws as `empty` does */
   async add(portion: Portion): Promise<void> {
-    const { signal } = this.#parts;
+    const { signal, met } = this.#parts;
     await this.room();
     signal.throwIfAborted();
     const { changed, translated } = portion;
     const together = translated.filter(({ apart }) => apart === undefined);
-    const events = [...eventsOf(changed), ...together.flatMap((one) => one.events)];
-    const emitted = events.map((event) => this.#emit(event));
+    const people = eventsOf(changed).map((event) => this.#emit(event));
+    const others = together.flatMap(({ events }) => events.map((event) => this.#emit(event)));
     for (const { apart, events } of translated) {
       if (apart !== undefined) void this.#emitApart(events, apart);
     }
-    const entry: Entry = { portion, events: events.length, state: 'underWay' };
+    const emitted = [...people, ...others];
+    const entry: Entry = { portion, events: emitted.length, state: 'underWay' };
     this.#entries.push(entry);
+    for (const one of emitted) one.catch((error: unknown) => this.#failed(error));
+    // An erasure finds people by what is stored: it waits for no file of others.
+    Promise.all(people).then(
+      () => signal.aborted || met(changed),
+      () => undefined,
+    );
     void Promise.allSettled(emitted).then((outcomes) => this.#settled(entry, outcomes));
   }
 
@@ -142,16 +151,21 @@ export class PortionLine {
   }
 
   #settled(entry: Entry, outcomes: readonly PromiseSettledResult<void>[]): void {
-    const { signal, stored, refused } = this.#parts;
+    const { signal, stored } = this.#parts;
     if (signal.aborted) return;
-    const failure = outcomes.find((one) => one.status === 'rejected');
-    entry.state = failure === undefined ? 'durable' : 'refused';
-    if (failure !== undefined) this.#failure ??= { error: failure.reason };
+    entry.state = outcomes.some(({ status }) => status === 'rejected') ? 'refused' : 'durable';
     for (let first = this.#entries[0]; first?.state === 'durable'; first = this.#entries[0]) {
       this.#entries.shift();
       stored(first.portion, first.events > 0);
     }
     this.#wake();
-    if (failure !== undefined) refused();
+  }
+
+  /** Nothing more is emitted: it would overtake what comes again. */
+  #failed(error: unknown): void {
+    const { signal, refused } = this.#parts;
+    if (signal.aborted) return;
+    this.#failure ??= { error };
+    refused();
   }
 }

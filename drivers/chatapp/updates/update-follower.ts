@@ -64,6 +64,10 @@ export class UpdateFollower {
     );
     this.#portions = new PortionLine({
       ...{ port: parts.port, signal },
+      met: (changed) => {
+        parts.people.keep(changed);
+        this.#writeChanges();
+      },
       stored: (portion, hasEvents) => this.#stored(portion, hasEvents),
       refused: () => this.#arrival.ring(),
       receiptsSettled: () => this.#receiptsSettled(),
@@ -203,17 +207,20 @@ export class UpdateFollower {
     await this.#portions.add({ translated, changed, position });
   }
 
-  #stored({ translated, changed, position }: Portion, hasEvents: boolean): void {
-    const { port, buffer, people, progress, marks } = this.#parts;
+  #stored({ translated, position }: Portion, hasEvents: boolean): void {
+    const { port, progress, marks } = this.#parts;
     this.#trouble.over();
-    people.keep(changed);
     for (const { leftOut } of translated) if (leftOut !== undefined) port.leftOut(leftOut);
     const hasMoved = position.pts !== progress.position?.pts;
     progress.advance(position);
     if (hasEvents && !marks.oweReceipts) progress.note();
     else if (hasMoved) this.#eventlessWrites.request();
-    // People are stored without events as well: an erasure finds them by that.
-    if (buffer.hasChanges) this.#writes.request();
+    this.#writeChanges();
+  }
+
+  /** People are stored without events as well: an erasure finds them by that. */
+  #writeChanges(): void {
+    if (this.#parts.buffer.hasChanges) this.#writes.request();
   }
 
   /** Receipts are durable or refused, which sets the time of the next look-up anew. */

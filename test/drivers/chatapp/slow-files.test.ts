@@ -43,6 +43,17 @@ t.test('what comes behind a file that is refused comes behind it again', async (
   t.same(rest, ['file', 'meanwhile', 'behind the file']);
 });
 
+t.test('whoever writes behind a slow file is stored at once', async (t) => {
+  const { bench, port, write } = await slowFiles(t);
+  const stranger = bench.network.person(phoneNumber(9620), 'Ida');
+  write(friend.phone, 'file', true);
+  await port.message();
+  write(stranger.phone, 'hello');
+  t.equal((await port.message(3_000)).text, 'hello');
+  const name = `person:${stranger.id}`;
+  await until('her to be stored', async () => port.credentials.values.has(name) || undefined);
+});
+
 t.test('a person who changes twice meanwhile is as of the last change', async (t) => {
   const { bench, phone, port, write, outcome } = await slowFiles(t);
   const { control } = bench;
