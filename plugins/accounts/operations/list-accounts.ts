@@ -7,7 +7,7 @@ import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, nullableTimestamp, timestamp } from '../../../core/schemas.ts';
 import { mayUse } from '../../../core/scopes.ts';
 import type {} from '../../limits/contract.ts';
-import { causeOf, openersRestriction } from '../account-state.ts';
+import { causeOf } from '../account-state.ts';
 import type { AccountProxies } from '../proxies.ts';
 import { Account } from './schemas.ts';
 
@@ -87,7 +87,9 @@ export async function accountsOf(
       status: row.status,
       status_detail: causeOf(row).detail,
       status_since: timestamp(row.since),
-      new_contacts_blocked_until: nullableTimestamp(openersRestriction(row)?.until ?? null),
+      new_contacts_blocked_until: nullableTimestamp(
+        row.restriction === 'new_contacts' ? row.restrictedUntil : null,
+      ),
       proxy: proxies.shown(row),
       limits: account.limits,
       ramp_day: account.ramp_day,

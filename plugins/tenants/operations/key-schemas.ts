@@ -22,7 +22,7 @@ export const Scopes = Type.Array(OneOf([...scopes]), {
 });
 
 /** The accounts of a key. */
-export const AccountIds = Type.Array(Type.String({ maxLength: 64 }), {
+export const AccountIds = Type.Array(Type.String(), {
   minItems: 1,
   maxItems: 50,
   uniqueItems: true,

@@ -23,7 +23,7 @@ export const GivenEventTypes = Type.Array(GivenEventType(''), {
 
 /** The accounts in a body whose events are delivered. */
 export const GivenAccountIds = Nullable(
-  Type.Array(Type.String({ maxLength: 64 }), {
+  Type.Array(Type.String(), {
     minItems: 1,
     maxItems: 1_000,
     description:

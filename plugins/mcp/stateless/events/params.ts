@@ -11,7 +11,6 @@ export const EventArguments = Type.Object(
     account_id: Type.Optional(
       Type.String({
         minLength: 1,
-        maxLength: 64,
         description:
           'Only events of this account: `list_accounts`. Without it, of all that the key may use.',
       }),
