@@ -5,8 +5,8 @@ import type { CredentialBuffer } from './storage/credential-buffer.ts';
 const name = 'erased';
 
 /**
- * Erased contacts of one link, whom the network goes on to name, in the address book above all. Only a message or a send
- * brings one back. What is kept of each is a mark: a hash of the id.
+ * Erased contacts of one link. The network still names them, mostly in the address book; a message or a send alone brings
+ * one back. The mark of each is a hash of the id.
  */
 export class Erased {
   readonly #buffer: CredentialBuffer;

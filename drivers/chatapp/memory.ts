@@ -37,8 +37,8 @@ export class Memory {
 }
 
 /**
- * The names of the stored credentials that are about a contact. Somebody whom the account has met in passing may be a
- * contact that has a number alone.
+ * Names of the stored credentials about a contact. A contact without a network id is found by number: the account may have
+ * met the person in passing.
  */
 export async function credentialsOf(
   { phone, networkId }: ContactAddress,

@@ -4,7 +4,7 @@ import { type Fitting, takeFitting } from './fitting.ts';
 import type { Position } from './sequence.ts';
 
 /** How many pushes wait at most, for a step that is held up or for one that is missing. */
-const mostPending = 1_000;
+const mostPending = 500;
 
 /** Pushes that were not taken yet, a bounded number: the network is asked again for what is dropped. */
 export class PendingPushes {

@@ -4,7 +4,7 @@ import type { Position } from './sequence.ts';
 import type { Apart, Translated } from './translated.ts';
 
 /** How many portions and events are in the line at most; beyond that, what comes waits with the pushes. */
-const most = 1_000;
+const most = 500;
 
 /** Updates that are taken together. */
 export interface Portion {

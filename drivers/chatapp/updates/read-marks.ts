@@ -60,7 +60,7 @@ export class ReadMarks {
     return this.#underWay.size > 0 || this.#deleted.areOwed || this.#failed.oweReceipts;
   }
 
-  /** Repeats what is due: look-ups that failed, and receipts that were refused. @throws when the connection is over */
+  /** Repeats failed look-ups and refused receipts that are due. @throws when the connection is over */
   async repeat(client: Client): Promise<readonly Translated[]> {
     const found: Translated[] = this.#deleted.dueIn === 0 ? [this.#deleted.again()] : [];
     if (this.#failed.dueIn > 0) return found;
@@ -104,7 +104,7 @@ export class ReadMarks {
         for (const id of ids) this.#drop(userId, id);
         if (!isStillLookedUp()) return;
         this.#failed.settled(userId);
-        // A look-up reads no further back than the mark: the mark stays while an earlier receipt may be missing.
+        // Look-ups stop at the mark: it passes no receipt that is not durable.
         if (this.#mayMark(userId)) this.#buffer.put(markName(userId), String(upTo));
       },
       refused: () => {

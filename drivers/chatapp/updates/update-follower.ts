@@ -64,13 +64,17 @@ export class UpdateFollower {
     );
     this.#portions = new PortionLine({
       ...{ port: parts.port, signal },
+      refused: () => this.#arrival.ring(),
       met: (changed) => {
         parts.people.keep(changed);
         this.#writeChanges();
       },
       stored: (portion, hasEvents) => this.#stored(portion, hasEvents),
-      refused: () => this.#arrival.ring(),
-      receiptsSettled: () => this.#receiptsSettled(),
+      receiptsSettled: () => {
+        if (!parts.marks.oweReceipts) this.#note();
+        // Refused receipts come again sooner than the run waits.
+        this.#arrival.ring();
+      },
     });
     this.#trouble = new Trouble(parts, 'updates could not be taken, again soon');
     signal.addEventListener('abort', () => this.#arrival.ring(), { once: true });
@@ -221,12 +225,6 @@ export class UpdateFollower {
   /** People are stored without events as well: an erasure finds them by that. */
   #writeChanges(): void {
     if (this.#parts.buffer.hasChanges) this.#writes.request();
-  }
-
-  /** Receipts are durable or refused, which sets the time of the next look-up anew. */
-  #receiptsSettled(): void {
-    if (!this.#parts.marks.oweReceipts) this.#note();
-    this.#arrival.ring();
   }
 
   #note(): void {

@@ -21,6 +21,18 @@ const blocked = 'blocked_by_msgapp' satisfies AccountReason;
 const detail = 'What the driver says.';
 const away = { reason: 'network_unreachable', detail } as const;
 
+const held = {
+  ...linked,
+  status: 'restricted',
+  reason: 'safety_limits',
+  detail,
+  restriction: 'all',
+  restrictionReason: 'safety_limits',
+  restrictionDetail: detail,
+  restrictedUntil: 1_000,
+  heldUntil: 1_000,
+} as const;
+
 const states = {
   new: unconnected,
   pairing: { ...unconnected, status: 'connecting' },
@@ -44,17 +56,7 @@ const states = {
     restrictionDetail: detail,
     restrictedUntil: 1_000,
   },
-  held: {
-    ...linked,
-    status: 'restricted',
-    reason: 'safety_limits',
-    detail,
-    restriction: 'all',
-    restrictionReason: 'safety_limits',
-    restrictionDetail: detail,
-    restrictedUntil: 1_000,
-    heldUntil: 1_000,
-  },
+  held,
   heldAndBlocked: {
     ...linked,
     status: 'restricted',
@@ -66,15 +68,7 @@ const states = {
     heldUntil: 1_000,
   },
   heldOverOpeners: {
-    ...linked,
-    status: 'restricted',
-    reason: 'safety_limits',
-    detail,
-    restriction: 'all',
-    restrictionReason: 'safety_limits',
-    restrictionDetail: detail,
-    restrictedUntil: 1_000,
-    heldUntil: 1_000,
+    ...held,
     restrictionBehindHold: { reason: blocked, detail, until: null },
   },
   loggedOut: { ...linked, linked: false, status: 'disconnected', reason: 'logged_out', detail },
