@@ -66,6 +66,7 @@ export class InputValidator {
   whole({ params, query, headers = noHeaders, body }: RequestParts, size: number): Input {
     for (const [name, value] of Object.entries(params)) refuseOddValue(`path/${name}`, value);
     for (const [name, value] of Object.entries(query)) refuseOddValue(`query/${name}`, value);
+    for (const [name, value] of Object.entries(headers)) refuseOddValue(`header/${name}`, value);
     refuseOddValue('body', body);
     return {
       params: this.params(params),

@@ -200,6 +200,10 @@ t.test('the official client of the second generation', async (t) => {
     t.match(empty.body, { error_code: 'invalid_request', details: [{ path: 'idempotency_key' }] });
     const number = await agent.call('send_message', { idempotency_key: 5, body });
     t.match(number.body, { details: [{ path: 'idempotency_key' }] });
+    for (const key of ['\0', 'one\ud800', '\udc00']) {
+      const odd = await agent.call('send_message', { idempotency_key: key, body });
+      t.match(odd.body, { error_code: 'invalid_request', details: [{ path: 'idempotency_key' }] });
+    }
   });
   await t.test('disconnect', (t) => disconnect(t, world));
 });

@@ -89,6 +89,35 @@ t.test(
   },
 );
 
+t.test('a header that came as a value is no other text than a request could carry', async (t) => {
+  const header = { name: 'Odd-Key', description: 'A key.', schema: { type: 'string' } };
+  const served: unknown[] = [];
+  const declared = operation({
+    ...{ ...declaration, headers: [header] },
+    async handler({ headers }) {
+      served.push(headers['odd-key']);
+      return { status: 204 } as never;
+    },
+  });
+  const handling = handlingOf(declared);
+  // Handling reads no more of it.
+  const request = { id: 'req', caller: everyone, headers: {}, raw: { socket: new EventEmitter() } };
+  const reading = request as unknown as FastifyRequest;
+  const call = (key: string) =>
+    handling.parts(reading, {
+      params: {},
+      query: {},
+      headers: { 'odd-key': key },
+      body: undefined,
+    });
+  for (const key of ['a\0', '\ud800', '\udc00b']) {
+    const details = [{ path: 'header/odd-key' }];
+    await t.rejects(call(key), { code: 'invalid_request', details });
+  }
+  await call('\ud83d\ude00');
+  t.same(served, ['\ud83d\ude00']);
+});
+
 t.test('a call that answers lines is open until their end', async (t) => {
   const openCalls = new OpenCalls();
   const signals: AbortSignal[] = [];
