@@ -21,7 +21,7 @@ const rank = { queued: 0, sent: 1, delivered: 2, read: 3 } as const;
  * skips a step sets the skipped times too and raises its own event only.
  *
  * For a message whose send is not answered yet the receipt is kept in the row, as the time of the status it
- * reports, and takes effect in `answered`.
+ * reports, and takes effect in `answered`. One for imported history raises nothing.
  * @returns null when it changes nothing
  */
 export function receive(message: StoredMessage, receipt: Receipt): StatusChange | null {
@@ -30,8 +30,11 @@ export function receive(message: StoredMessage, receipt: Receipt): StatusChange 
     const kept = message.dispatchedAt === null ? null : keep(message, receipt);
     return kept === null ? null : { message: kept, raised: [] };
   }
+  const isImported = message.sequence === null;
+  // The gateway did not send it.
+  if (isImported && receipt.status === 'failed') return null;
   const changed = advance(message, receipt);
-  return changed === null ? null : { message: changed, raised: raise(changed) };
+  return changed === null ? null : { message: changed, raised: isImported ? [] : raise(changed) };
 }
 
 /** The send was answered: the network took the message. Receipts that had come before take effect, in order. */

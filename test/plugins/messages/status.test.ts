@@ -7,6 +7,7 @@ const sent: StoredMessage = { ...dispatched, status: 'sent', sentAt: 2000 };
 const delivered: StoredMessage = { ...sent, status: 'delivered', deliveredAt: 3000 };
 const read: StoredMessage = { ...delivered, status: 'read', readAt: 4000 };
 const lost: StoredMessage = { ...sent, status: 'failed', error: 'x: y', failedAt: 3000 };
+const imported: StoredMessage = { ...queued, status: 'sent', sequence: null, sentAt: 2000 };
 const inbound: StoredMessage = { ...queued, direction: 'inbound', status: 'received' };
 
 /** Status, sent, delivered, read, failed, raised. */
@@ -49,6 +50,16 @@ const table: readonly (readonly [string, StoredMessage, Record<Reported, Cell | 
   ],
   ['read', read, { sent: null, delivered: null, read: null, failed: null }],
   ['failed', lost, { sent: null, delivered: null, read: null, failed: null }],
+  [
+    'imported: nothing is raised',
+    imported,
+    {
+      sent: null,
+      delivered: ['delivered', 2000, 9000, null, null, ''],
+      read: ['read', 2000, 9000, 9000, null, ''],
+      failed: null,
+    },
+  ],
   ['received', inbound, { sent: null, delivered: null, read: null, failed: null }],
 ];
 

@@ -431,6 +431,11 @@ for (const engine of databases) {
         .from('messages')
         .where('tenant_id', tenantId);
       t.equal(stored.length, 250, 'each once, also beside a live one');
+      const late = { type: 'receipt', reference: 'old-249', networkId: 'old-249', at } as const;
+      await stage.lanes.receipts(one, [{ ...late, status: 'failed', error: 'x: y' }]);
+      t.match((await messagesOf(stage, tenantId))[0], { status: 'sent', error: null });
+      await stage.lanes.receipts(one, [{ ...late, status: 'read', error: null }]);
+      t.match((await messagesOf(stage, tenantId))[0], { status: 'read', readAt: at + 249 });
       t.same(await events(stage, tenantId), []);
       t.equal((await stage.storage.read.tenants.inboundSequences([tenantId])).get(tenantId), 0);
       const sent = await stage.send({
