@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { runGateway } from '../harness/gateway.ts';
 import { payloadOf, type Reaction, type Received, startReceiver } from '../harness/receiver.ts';
+import { openRows } from '../harness/rows.ts';
 import { scale, scaled } from '../harness/scale.ts';
-import { bodyOf, pair, phoneNumber, until } from '../harness/story.ts';
+import { bodyOf, pair, phoneNumber, receive, until } from '../harness/story.ts';
 
 /** How many receivers of each kind, and what they do. */
 const kinds: Readonly<Record<string, { readonly count: number; readonly reaction: Reaction }>> = {
@@ -138,6 +139,42 @@ t.test('receivers that hang, fail and break delay no other', { timeout: 600_000 
     t.ok(beside <= allowed, `the healthy are delayed by ${(beside / alone).toFixed(2)} times`);
     return;
   }
+});
+
+t.test('a stop waits for no receiver that hangs longer than a stop may take', async (t) => {
+  const timeoutS = 120;
+  const gateway = await runGateway(t, {
+    databaseUrl: null,
+    settings: { GATEWAY_WEBHOOKS__TIMEOUT_S: String(timeoutS) },
+  });
+  const { api } = gateway;
+  let hangs = true;
+  const receiver = await startReceiver(t, () => (hangs ? () => undefined : 204));
+  const subscription = { name: 'w', url: receiver.url('/'), subscribed_to: ['message.received'] };
+  t.equal((await api.post('/webhooks', subscription)).status, 201);
+  await pair(api, phoneNumber(1));
+  await receive(api, phoneNumber(1), { from: { phone: phoneNumber(2) }, text: 'hello' });
+  await until('the receiver to hang', async () => receiver.received[0]);
+  const rows = openRows(t, `sqlite:${gateway.dataDir}/gateway.db`);
+  const owners = async () => [
+    ...(await rows.rows('select owner from leases', [])),
+    ...(await rows.rows('select owner from receivers', [])),
+  ];
+  t.match(await owners(), [{ owner: String }, { owner: String }]);
+  t.equal(await gateway.stop(), 0);
+  t.same(await owners(), [{ owner: null }, { owner: null }], 'session and URL are handed over');
+  hangs = false;
+  const [first] = receiver.received;
+  await gateway.start();
+  const again = await until('it to be repeated', async () => receiver.received[1]);
+  for (const name of ['x-webhook-delivery', 'x-webhook-attempt']) {
+    t.equal(again.headers[name], first?.headers[name], `${name} is that of before the stop`);
+  }
+  await until('its outcome', async () => {
+    const { body } = await api.get('/webhooks/w/deliveries');
+    const { deliveries } = body as { deliveries: { status: string; attempts: unknown[] }[] };
+    return deliveries[0]?.status === 'delivered' ? true : undefined;
+  });
 });
 
 function median(sorted: readonly number[]): number {

@@ -17,6 +17,8 @@ const sweepMs = 2_000;
 const pollGapMs = 2;
 /** Time for which an idle receiver stays claimed, for the next event. */
 const lingerMs = 300;
+/** Longest time for which a stop waits for attempts under way: the gateway's grace has to do for the sessions, too. */
+const longestStopMs = 12_000;
 /** Shortest wait for a due delivery, so that deliveries fall due together. */
 const shortestWaitMs = 25;
 
@@ -105,13 +107,18 @@ export class Deliverer {
     });
   }
 
-  /** Stops new attempts, waits for those under way, and releases the receivers. Never rejects. */
+  /**
+   * Stops new attempts, waits for those under way, and releases the receivers. Attempts that take longer are cut short,
+   * for other processes to repeat. Never rejects.
+   */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#requests.stopping();
+    const cutting = setTimeout(() => this.#requests.cut(), longestStopMs);
     for (const timer of [this.#due, this.#lingering, this.#poll]) timer.stop();
     await Promise.all([this.#receivers.stopClaiming(), this.#polling.stop()]);
     while (this.#tasks.size > 0) await Promise.all(this.#tasks);
+    clearTimeout(cutting);
     await this.#receivers.stop();
     // Other processes take over what is due to the released receivers.
     notifyAll(this.#parts.broker);

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Counts } from '../counts.ts';
 import type { DatabaseClock } from './database-clock.ts';
 import type { ReadyAttempt } from './due-batches.ts';
@@ -34,6 +35,8 @@ export class Requests {
   readonly #listener: RequestListener;
   readonly #open = { all: 0, failing: 0 };
   readonly #ofTenants = new Counts();
+  /** Aborts the attempts under way. */
+  readonly #cutting = new AbortController();
   #stopping = false;
 
   constructor(
@@ -50,6 +53,8 @@ export class Requests {
     this.#now = now;
     this.#held = held;
     this.#listener = listener;
+    // As many listen as attempts are under way.
+    setMaxListeners(0, this.#cutting.signal);
   }
 
   /** Whether a request is open. */
@@ -107,9 +112,15 @@ export class Requests {
     this.#outcomes.stopping();
   }
 
+  /** Cuts the attempts under way short, without an outcome: each delivery stays due. */
+  cut(): void {
+    this.#cutting.abort();
+  }
+
   async #deliver(run: ReceiverRun, ready: ReadyAttempt): Promise<void> {
     const { delivery, event } = ready;
     const { failing } = run;
+    const { signal } = this.#cutting;
     run.begin(ready);
     this.#opened(run, failing, 1);
     let isLate = false;
@@ -117,11 +128,13 @@ export class Requests {
       isLate = true;
       this.#countLate(run, failing, 1);
     }, slowMs);
-    const attempt = await send(this.#sending, ready, this.#now.now());
+    const attempt = await send(this.#sending, ready, this.#now.now(), signal);
     clearTimeout(slow);
     if (isLate) this.#countLate(run, failing, -1);
     run.answered(ready, attempt.durationMs);
     this.#opened(run, failing, -1);
+    // As after a crash: what may have arrived is repeated under its id.
+    if (signal.aborted && attempt.statusCode === null) return run.stored(ready);
     this.begin(run);
     this.#listener.ended();
     if (attempt.number === 1) this.#metrics.firstAttempt(attempt.at - event.createdAt);

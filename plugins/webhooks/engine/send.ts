@@ -16,8 +16,14 @@ export type SendingParts = Pick<EngineParts, 'egress' | 'clock' | 'settings' | '
  * Makes the next attempt of a delivery. When the secret cannot be opened nothing is sent, rather than unsigned. Never
  * rejects.
  * @param at now, by the database's clock
+ * @param signal aborts the attempt, which then is a failure
  */
-export async function send(parts: SendingParts, ready: ReadyAttempt, at: number): Promise<Attempt> {
+export async function send(
+  parts: SendingParts,
+  ready: ReadyAttempt,
+  at: number,
+  signal: AbortSignal,
+): Promise<Attempt> {
   const { egress, clock, settings, secrets, log, mint } = parts;
   const { timeoutMs, connectTimeoutMs } = settings;
   const { delivery, webhook, event } = ready;
@@ -36,7 +42,7 @@ export async function send(parts: SendingParts, ready: ReadyAttempt, at: number)
     const message = `The body has more than ${mostBodyBytes} bytes: nothing was sent.`;
     return unsentAttempt(number, at, message, 'final');
   }
-  return attempt({ egress, clock, timeoutMs, connectTimeoutMs }, request);
+  return attempt({ egress, clock, timeoutMs, connectTimeoutMs }, request, signal);
 }
 
 /** The request in the form of its subscription: that of webhooks, or of MCP Events. */
