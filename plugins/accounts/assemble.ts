@@ -36,14 +36,14 @@ export interface AssembledAccounts {
 /** Makes the accounts of one process. Called by the plugin, and by tests with clocks of their own. */
 export function assembleAccounts(options: AccountsOptions): AssembledAccounts {
   const { roles, plans, ...environment } = options;
-  const { storage, broker, clock, sealer, channels, settings, log, metrics } = environment;
+  const { storage, broker, clock, sealer, proxies, channels, settings, log, metrics } = environment;
   const listeners: SessionListener[] = [];
   const transitionParts = { listeners, reporter: new StatusReporter(log, metrics) };
   const restrict = restrictLane(transitionParts, broker);
   const lanes = {
     transition: transitionLane(transitionParts),
     connect: connectLane(transitionParts),
-    undo: undoLane(transitionParts),
+    undo: undoLane(transitionParts, proxies),
   };
   const credentialCache = new CredentialCache(cachedCharacters);
   const { requestTimeoutMs } = settings;

@@ -27,9 +27,19 @@ export class AccountProxies {
     this.#parts = parts;
   }
 
-  /** An address as the record keeps it; null stays null. */
-  sealed(accountId: string, url: string | null): string | null {
-    return url === null ? null : this.#parts.sealer.seal(url, proxyContext(accountId));
+  /** An address as the record keeps it; null, for none, is sealed as well: each change has a text of its own. */
+  sealed(accountId: string, url: string | null): string {
+    return this.#parts.sealer.seal(url ?? '', proxyContext(accountId));
+  }
+
+  /** A record's former proxy under the current key; one that no key opens is as it was. */
+  resealed({ id, proxy }: Proxied): string | null {
+    const { sealer } = this.#parts;
+    try {
+      return proxy && sealer.seal(sealer.open(proxy, proxyContext(id)), proxyContext(id));
+    } catch {
+      return proxy;
+    }
   }
 
   /** For people, without its password; null when the account connects directly. */

@@ -6,8 +6,8 @@ import { rowChanged } from './restrict.ts';
 export interface ProxyInput {
   readonly tenantId: string;
   readonly accountId: string;
-  /** Sealed; null: directly. */
-  readonly proxy: string | null;
+  /** Sealed, also for none: an undone connect takes it for no proxy of its own. */
+  readonly proxy: string;
 }
 
 /** Changes the proxies of accounts and notifies their hosts; answers for each whether there was one. */

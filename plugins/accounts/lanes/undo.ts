@@ -1,11 +1,15 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
+import type { AccountProxies } from '../proxies.ts';
 import { accountTransition } from '../status.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import type { ConnectUndo } from './connect.ts';
 import { TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
 /** Undoes a connect whose caller is gone. Answers false when the session was fenced already. */
-export function undoLane(parts: TransitionParts): Lane<ConnectUndo, boolean> {
+export function undoLane(
+  parts: TransitionParts,
+  proxies: Pick<AccountProxies, 'resealed'>,
+): Lane<ConnectUndo, boolean> {
   return {
     name: 'accounts.undo',
     maxBatch: 16,
@@ -36,7 +40,10 @@ export function undoLane(parts: TransitionParts): Lane<ConnectUndo, boolean> {
         }
         await batch.write();
         // Another call may have changed the proxy since.
-        if (row.proxy === proxy?.written) await unit.accounts.setProxy(id, proxy.before);
+        if (row.proxy === proxy?.written) {
+          // A change of the sealing key passes by what is not in the record.
+          await unit.accounts.setProxy(id, proxies.resealed({ id, proxy: proxy.before }));
+        }
         await unit.leases.end([fence]);
       }
       return outputs;

@@ -109,7 +109,7 @@ export class Connecting {
         identifier,
         options,
         forceNew,
-        proxy: proxy === undefined ? undefined : proxies.sealed(accountId, proxy),
+        proxy: typeof proxy === 'string' ? proxies.sealed(accountId, proxy) : proxy,
         accountsCap,
         existing,
         newAccountId,

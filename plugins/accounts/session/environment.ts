@@ -46,7 +46,7 @@ export interface SessionEnvironment {
   readonly channels: ChannelRegistry;
   /** Fetches the media of sends. */
   readonly media: Pick<MediaService, 'fetch' | 'ahead'>;
-  readonly proxies: Pick<AccountProxies, 'sealed' | 'isSame' | 'through'>;
+  readonly proxies: Pick<AccountProxies, 'sealed' | 'resealed' | 'isSame' | 'through'>;
   readonly lanes: SessionLanes;
   readonly faults: DriverFaults;
   readonly metrics: AccountMetrics;

@@ -18,7 +18,7 @@ export interface AccountRow extends AccountState {
   /** E.164 with `+`, or another network's own identifier. */
   readonly identifier: string;
   readonly connectOptions: ConnectOptions;
-  /** Where it connects through, sealed; null: directly. */
+  /** Where it connects through, sealed; null, or none sealed: directly. */
   readonly proxy: string | null;
   /** When the status or its reason last changed. */
   readonly since: number;

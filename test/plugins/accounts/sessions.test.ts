@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
 import type { Caller } from '../../../core/contracts/caller.ts';
@@ -15,7 +16,10 @@ import {
 import { linkLane } from '../../../plugins/accounts/lanes/link.ts';
 import { proxyLane } from '../../../plugins/accounts/lanes/proxy.ts';
 import { linkLifeMs, linkRestarts } from '../../../plugins/accounts/link-rules.ts';
+import { AccountProxies } from '../../../plugins/accounts/proxies.ts';
 import { systemTimers, type Timers } from '../../../plugins/accounts/session/timers.ts';
+import { makeKeyring } from '../../../plugins/secrets/keyring.ts';
+import { makeSecrets } from '../../../plugins/secrets/sealing.ts';
 import { databases } from '../../harness/databases.ts';
 import { until } from '../../harness/story.ts';
 import { inbound, openStage } from '../messages/stage.ts';
@@ -563,6 +567,36 @@ for (const { name, create } of databases) {
         await ending;
         t.equal((await world.row(accountId)).proxy, proxy, 'that of another call stays');
       }
+    });
+
+    t.test('an undone connect knows its proxy by what is sealed', async (t) => {
+      const [current, previous] = [secret(), secret()];
+      const proxies = proxiesOf(current, previous);
+      const { world, process, caller } = await begin(t, { proxies });
+      const { driver, storage, broker } = process;
+      const lane = proxyLane(broker);
+      const { tenantId } = caller;
+      const phone = newNumber();
+      const { accountId } = (await connect(process, caller, phone)).view;
+      await driver.last.state('connected');
+      await driver.last.state('replaced');
+      const change = (proxy: string) => storage.submit(lane, { tenantId, accountId, proxy });
+      const shown = async () => proxiesOf(current).shown(await world.row(accountId));
+      const undone = async (proxy: string | null, meanwhile?: string) => {
+        const call = { waitForStep: true, unreachable: 'refuse', proxy } as const;
+        const ending = refused(t, connect(process, caller, phone, call), 'unavailable');
+        await until('it to wait', async () => driver.live.length > 0 || undefined);
+        if (meanwhile !== undefined) await change(meanwhile);
+        await driver.last.state('lost');
+        await ending;
+      };
+      await change(proxiesOf(previous).sealed(accountId, 'socks5://former:1'));
+      await undone('socks5://own:1');
+      t.equal(await shown(), 'socks5://former:1', 'the former one is back under the current key');
+      await undone(null);
+      t.equal(await shown(), 'socks5://former:1');
+      await undone(null, proxies.sealed(accountId, null));
+      t.equal(await shown(), null, 'none, as another call has said, too');
     });
 
     t.test('an undone connect leaves an account as it was, and no link to none', async (t) => {
@@ -1137,13 +1171,22 @@ for (const { name, create } of databases) {
   });
 }
 
+const secret = (): string => randomBytes(32).toString('base64');
+
+/** Proxies that are all found, sealed with this secret. */
+function proxiesOf(current: string, previous: string | null = null): AccountProxies {
+  const sealer = makeSecrets(makeKeyring(current, previous));
+  const addressOf = async (answer: string) => ({ answered: true, answer }) as const;
+  return new AccountProxies({ sealer, egress: { addressOf }, allowPrivate: true });
+}
+
 interface Call {
   readonly channel?: string;
   readonly method?: string;
   readonly forceNew?: boolean;
   readonly waitForStep?: boolean;
   readonly unreachable?: 'refuse' | 'go_on';
-  readonly proxy?: string | undefined;
+  readonly proxy?: string | null | undefined;
   readonly link?: string;
 }
 

@@ -88,6 +88,8 @@ export interface ProcessOptions {
   readonly timers?: Timers;
   readonly clock?: Clock;
   readonly accountsCap?: number;
+  /** The proxies of accounts; when absent, addresses are kept as they are. */
+  readonly proxies?: AccountProxies;
   /** Lookup of a proxy; when absent, every proxy is found. */
   readonly through?: AccountProxies['through'];
   /** What fetches the media of sends; nothing when absent. */
@@ -158,8 +160,9 @@ export class World {
         clock: systemClock,
       }),
       sealer: fakeSealer,
-      proxies: {
-        sealed: (_, url) => url,
+      proxies: options.proxies ?? {
+        sealed: (_, url) => url ?? '',
+        resealed: ({ proxy }) => proxy,
         isSame: (one, other) => one.proxy === other.proxy,
         through: options.through ?? (async () => null),
       },
