@@ -1,4 +1,4 @@
-import type { AccountState, CoveredRestriction } from './contract.ts';
+import type { AccountState } from './contract.ts';
 import { isRefusedLogin } from './reasons.ts';
 
 /** What an account is before its first connect. */
@@ -44,13 +44,6 @@ export function causeOf(state: AccountState): Pick<AccountState, 'reason' | 'det
   return reason === null
     ? { reason: restrictionReason, detail: restrictionDetail }
     : { reason, detail };
-}
-
-/** The network's restriction to known contacts, also while a hold of the gateway covers it; null without one. */
-export function openersRestriction(state: AccountState): CoveredRestriction | null {
-  const { restrictionReason: reason, restrictionDetail: detail, restrictedUntil: until } = state;
-  if (state.restriction !== 'new_contacts') return state.restrictionBehindHold;
-  return reason === null || detail === null ? null : { reason, detail, until };
 }
 
 /** The number belongs to this account: connected, reconnecting or restricted. */

@@ -1,8 +1,8 @@
 import type { AccountPayload } from '../../core/event-payloads.ts';
 import { timestamp } from '../../core/schemas.ts';
 import type { EventRecord } from '../events/contract.ts';
-import type { AccountEvent } from './status.ts';
 import type { AccountRow } from './tables/account-rows.ts';
+import type { AccountEvent } from './transitions.ts';
 
 /** The fields of an account that its events show. */
 export type EventAccount = Pick<AccountRow, 'id' | 'tenantId' | 'channel' | 'identifier'>;

@@ -1,66 +1,9 @@
-import type {
-  BlockedReason,
-  Cause,
-  EndedReason,
-  LostReason,
-  RefusedReason,
-} from '../../core/contracts/driver.ts';
-import { isPairing, openersRestriction, unconnected } from './account-state.ts';
-import type { AccountReason, AccountState, CoveredRestriction, OwnReason } from './contract.ts';
+import type { Cause } from '../../core/contracts/driver.ts';
+import { isPairing, unconnected } from './account-state.ts';
+import type { AccountReason, AccountState } from './contract.ts';
 import { details } from './reasons.ts';
-
-/** What can change the status of an account. */
-export type AccountTrigger =
-  /** A connect operation: whatever link there was is discarded. */
-  | { readonly type: 'connect' }
-  /** The session is live. */
-  | { readonly type: 'connected' }
-  /** The number is linked to another live tenant: the new link is given up. */
-  | { readonly type: 'claimed_elsewhere' }
-  | (Cause<LostReason> & { readonly type: 'lost'; readonly retryAt: number | null })
-  /** The network answers again while the account is being linked: a step came. */
-  | { readonly type: 'reached' }
-  | (Cause<BlockedReason | OwnReason> & {
-      readonly type: 'restricted';
-      readonly scope: 'all' | 'new_contacts';
-      readonly until: number | null;
-    })
-  /** The network lifted its restriction. */
-  | { readonly type: 'unrestricted' }
-  /** A restriction may have run out by now. */
-  | { readonly type: 'restriction_due'; readonly now: number }
-  | (Cause<EndedReason> & { readonly type: 'logged_out' })
-  /** The network refused the login, or too many wrong values were handed in. */
-  | (Cause<RefusedReason> & { readonly type: 'refused'; readonly retryAt: number | null })
-  | { readonly type: 'pairing_timeout' }
-  /** The process that was pairing the account is gone, or the caller of the connect is. */
-  | { readonly type: 'pairing_abandoned' }
-  | { readonly type: 'remove' };
-
-/** What an account event shows of the account. */
-export interface AccountEvent {
-  readonly type: 'account.connected' | 'account.disconnected' | 'account.restricted';
-  readonly status: AccountState['status'];
-  readonly reason: AccountReason | null;
-}
-
-/** What a trigger changes. */
-export interface Transition {
-  readonly state: AccountState;
-  readonly events: readonly AccountEvent[];
-  /** Not null: the link is over and the queued messages fail with this reason. */
-  readonly abandon: AccountReason | null;
-}
-
-const noCause = { reason: null, detail: null, retryAt: null } as const;
-const unrestricted = {
-  restriction: null,
-  restrictionReason: null,
-  restrictionDetail: null,
-  restrictedUntil: null,
-  heldUntil: null,
-  restrictionBehindHold: null,
-} as const;
+import { due, hold, lift, restrict, unrestricted } from './restrictions.ts';
+import { type AccountTrigger, noCause, type Transition, to } from './transitions.ts';
 
 /**
  * Decides one trigger. Pure.
@@ -76,12 +19,6 @@ export function accountTransition(state: AccountState, trigger: AccountTrigger):
     default:
       return state.status === 'disconnected' ? null : transitionLive(state, trigger);
   }
-}
-
-/** The account without a hold of the gateway's that is over, which may still be kept beside a longer restriction. Pure. */
-export function withoutPastHold<State extends AccountState>(state: State, now: number): State {
-  const isPast = state.heldUntil !== null && state.heldUntil <= now;
-  return isPast ? { ...state, heldUntil: null } : state;
 }
 
 type LiveTrigger = Exclude<AccountTrigger, { type: 'connect' | 'remove' }>;
@@ -154,66 +91,6 @@ function connected(state: AccountState): Transition {
   return state.announced ? to(next) : to(next, 'account.connected');
 }
 
-function restrict(state: AccountState, trigger: LiveTrigger & { type: 'restricted' }): Transition {
-  const { scope, reason, detail, until } = trigger;
-  const { heldUntil } = state;
-  if (heldUntil !== null && (scope === 'new_contacts' || (until !== null && until <= heldUntil))) {
-    return hold(state, heldUntil, scope === 'new_contacts' ? { reason, detail, until } : null);
-  }
-  const isHold = reason === 'safety_limits';
-  const limits = {
-    restriction: scope,
-    restrictionReason: reason,
-    restrictionDetail: detail,
-    restrictedUntil: until,
-    heldUntil: isHold ? until : heldUntil,
-    restrictionBehindHold: isHold ? openersRestriction(state) : null,
-  } as const;
-  if (scope === 'new_contacts') {
-    // Only openers are held back: the account goes on sending, so its status stays.
-    const lifted = state.status === 'restricted' ? lift(state) : to(state);
-    return { ...lifted, state: { ...lifted.state, ...limits } };
-  }
-  const cause = { reason, detail, retryAt: null };
-  const next: AccountState = { ...state, ...limits, ...cause, status: 'restricted' };
-  return state.status === 'restricted' ? to(next) : to(next, 'account.restricted');
-}
-
-/**
- * The hold of the gateway itself goes on, whatever became of the network's restriction; its end lifts it if that is past.
- * @param covered what the network restricts from then on
- */
-function hold(state: AccountState, until: number, covered: CoveredRestriction | null): Transition {
-  const isSame = covered === state.restrictionBehindHold;
-  const next = isSame ? state : { ...state, restrictionBehindHold: covered };
-  if (state.restrictionReason === 'safety_limits') return to(next);
-  const cause = { reason: 'safety_limits', detail: details.safety_limits(until) } as const;
-  return restrict(
-    { ...next, heldUntil: null },
-    { type: 'restricted', scope: 'all', ...cause, until },
-  );
-}
-
-/** A restriction has run out, and with a hold of the gateway all but the network's restriction that it covered. */
-function due(state: AccountState, now: number): Transition {
-  const { restrictedUntil, restrictionBehindHold: covered } = state;
-  if (restrictedUntil === null || restrictedUntil > now) return to(state);
-  const lifted = lift(state);
-  if (covered === null || (covered.until !== null && covered.until <= now)) return lifted;
-  const limits = {
-    restriction: 'new_contacts',
-    restrictionReason: covered.reason,
-    restrictionDetail: covered.detail,
-    restrictedUntil: covered.until,
-  } as const;
-  return { ...lifted, state: { ...lifted.state, ...limits } };
-}
-
-function lift(state: AccountState): Transition {
-  if (state.status !== 'restricted') return to({ ...state, ...unrestricted });
-  return to({ ...state, ...unrestricted, ...noCause, status: 'connected' }, 'account.connected');
-}
-
 /** The end of a pairing; null when nothing is being paired. */
 function unlinked(state: AccountState, cause: Cause<AccountReason>): Transition | null {
   return isPairing(state) ? ended(state, cause) : null;
@@ -235,14 +112,5 @@ function ended(
     },
     events: raises ? [{ type: 'account.disconnected', status: 'disconnected', reason }] : [],
     abandon: reason,
-  };
-}
-
-function to(state: AccountState, event?: AccountEvent['type']): Transition {
-  const { status, reason } = state;
-  return {
-    state,
-    events: event === undefined ? [] : [{ type: event, status, reason }],
-    abandon: null,
   };
 }

@@ -2,9 +2,9 @@ import type { Unit } from '../../../core/contracts/storage.ts';
 import { ownsNumber } from '../account-state.ts';
 import type { AccountReason, ConnectOptions, SessionListener } from '../contract.ts';
 import { accountEvent } from '../events.ts';
-import type { Transition } from '../status.ts';
 import { isStatusChange, type StatusReporter } from '../status-reporter.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
+import type { Transition } from '../transitions.ts';
 
 /** What every transition of an account concerns. */
 export interface TransitionParts {

@@ -1,8 +1,10 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 import { ownsNumber } from '../account-state.ts';
-import { type AccountTrigger, accountTransition, withoutPastHold } from '../status.ts';
+import { withoutPastHold } from '../restrictions.ts';
+import { accountTransition } from '../status.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
+import type { AccountTrigger } from '../transitions.ts';
 import { claimKey, TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
 /** The trigger of a accountTransition, for an account whose session this process holds. */

@@ -18,7 +18,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { AccountMetrics } from '../metrics.ts';
 import { details } from '../reasons.ts';
-import type { AccountTrigger } from '../status.ts';
+import type { AccountTrigger } from '../transitions.ts';
 import type { SessionListeners } from './listeners.ts';
 import type { OpenSession } from './open-session.ts';
 import { ReceiptGroup } from './receipt-group.ts';

@@ -1,6 +1,7 @@
 import type { LinkRequest, LinkStep } from '../../../core/contracts/driver.ts';
 import type { GatewayLog } from '../../../core/log.ts';
-import { type AccountTrigger, accountTransition } from '../status.ts';
+import { accountTransition } from '../status.ts';
+import type { AccountTrigger } from '../transitions.ts';
 import type { SessionEnding } from './ending.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionListeners } from './listeners.ts';

@@ -1,5 +1,5 @@
 import type { StateEvent } from '../../../core/contracts/driver.ts';
-import type { AccountTrigger } from '../status.ts';
+import type { AccountTrigger } from '../transitions.ts';
 
 /** The trigger that a state of the session is for its account: reason, sentence and times unchanged. Pure. */
 export function triggerOf(event: StateEvent): AccountTrigger {

@@ -5,16 +5,13 @@ import {
   countsAgainstCap,
   isPairing,
   isRefused,
-  openersRestriction,
   ownsNumber,
   unconnected,
 } from '../../../plugins/accounts/account-state.ts';
 import type { AccountReason, AccountState } from '../../../plugins/accounts/contract.ts';
-import {
-  type AccountTrigger,
-  accountTransition,
-  withoutPastHold,
-} from '../../../plugins/accounts/status.ts';
+import { openersRestriction, withoutPastHold } from '../../../plugins/accounts/restrictions.ts';
+import { accountTransition } from '../../../plugins/accounts/status.ts';
+import type { AccountTrigger } from '../../../plugins/accounts/transitions.ts';
 
 const linked = { ...unconnected, linked: true, announced: true, everConnected: true };
 const blocked = 'blocked_by_msgapp' satisfies AccountReason;
