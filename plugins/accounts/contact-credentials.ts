@@ -1,7 +1,8 @@
-import type { StoredCredentials } from '../../core/contracts/driver.ts';
+import type { ContactAddress, Driver, StoredCredentials } from '../../core/contracts/driver.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { ErasedAddress } from '../erasure/contract.ts';
 import type { ChannelRegistry } from './contract.ts';
+import { presenceOf } from './lanes/forget.ts';
 import { credentialContext } from './sealed-credentials.ts';
 import type { Sealer } from './session/credentials.ts';
 import type { SessionDirectory } from './session-directory.ts';
@@ -16,7 +17,8 @@ export interface ContactCredentialParts {
 
 /**
  * Deletes the credentials of a tenant's accounts that are about an erased contact. The session of each account does it,
- * connected or not: nobody else may write them, and it has some in memory. Answers whether there were any.
+ * connected or not: nobody else may write them, and it has some in memory. What is about a contact that the address has
+ * by now stays. Answers whether there were any.
  * @throws SessionUnreachable while no process answers for a session; Error while the driver of the channel is off
  */
 export async function forgetContactCredentials(
@@ -25,6 +27,9 @@ export async function forgetContactCredentials(
   { channel, ...contact }: ErasedAddress,
 ): Promise<boolean> {
   const accounts = await storage.read.accounts.ofTenants([tenantId]);
+  const erased = { tenantId, channel, ...contact };
+  const present = await storage.read.contacts.byKeys([erased]);
+  const presence = presenceOf(present);
   let isFound = false;
   for (const account of accounts.filter((one) => one.channel === channel)) {
     const stored = storedCredentials(storage, sealer, account.id);
@@ -32,13 +37,34 @@ export async function forgetContactCredentials(
     if (driver === null && (await stored.names([''])).length > 0) {
       throw new Error(`the driver of ${channel} is off, and nobody else can read its credentials`);
     }
-    const names = (await driver?.credentialsOf?.(contact, stored)) ?? [];
+    const names = await namesOf(driver, contact, present, stored);
     if (names.length === 0) continue;
+    const request = {
+      operation: 'forget',
+      accountId: account.id,
+      names,
+      erased,
+      presence,
+    } as const;
     // Where no session is wanted the credentials have gone with the link.
-    const answer = await directory.ask({ operation: 'forget', accountId: account.id, names });
+    const answer = await directory.ask(request);
     isFound ||= answer !== null;
   }
   return isFound;
+}
+
+/** Names of the credentials that are about an erased contact and about none of the present ones. */
+async function namesOf(
+  driver: Driver | null,
+  erased: ContactAddress,
+  present: readonly ContactAddress[],
+  stored: StoredCredentials,
+): Promise<readonly string[]> {
+  const find = async ({ phone, networkId }: ContactAddress) =>
+    (await driver?.credentialsOf?.({ phone, networkId }, stored)) ?? [];
+  const names = await find(erased);
+  const kept = new Set((await Promise.all(present.map(find))).flat());
+  return names.filter((name) => !kept.has(name));
 }
 
 function storedCredentials(

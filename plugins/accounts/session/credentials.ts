@@ -3,6 +3,7 @@ import type { Storage } from '../../../core/contracts/storage.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 import type { Secrets } from '../../secrets/contract.ts';
 import { credentialLane } from '../lanes/credentials.ts';
+import { type ErasedCredentials, forgetLane } from '../lanes/forget.ts';
 import { credentialContext } from '../sealed-credentials.ts';
 import type { CachedCredentials, CredentialSource } from './credential-cache.ts';
 
@@ -108,20 +109,42 @@ export class FencedCredentials implements CredentialStore {
     this.#room = keptSize;
   }
 
+  /**
+   * Deletes credentials of an erased contact, see `forgetLane`. Resolves once whatever was being written before is stored:
+   * the next search finds what that wrote back.
+   * @param drop drops them from the driver's memory
+   */
+  async forget(credentials: ErasedCredentials, drop: () => void): Promise<void> {
+    const { storage, fence, cache } = this.#parts;
+    const forgetting = this.#fenced(
+      async () => (await storage.submit(forgetLane, { ...credentials, fence, drop })) !== 'lost',
+    );
+    await forgetting.finally(() => {
+      for (const name of credentials.names) {
+        cache.delete(name);
+        this.#keep(name, null);
+      }
+    });
+    await this.#write(false, [], []);
+  }
+
   async #write(
     clear: boolean,
     put: readonly { accountId: string; name: string; value: string }[],
     names: readonly string[],
   ): Promise<void> {
+    const { storage, fence } = this.#parts;
+    await this.#fenced(() => storage.submit(credentialLane, { fence, clear, put, delete: names }));
+  }
+
+  /** @param write answers whether the session has its lease */
+  async #fenced(write: () => Promise<boolean>): Promise<void> {
     this.#refuseWhenOver();
-    const { storage, fence, phase } = this.#parts;
-    if (phase() === 'leaving') return;
+    if (this.#parts.phase() === 'leaving') return;
     this.#changes += 1;
-    const isValid = await storage
-      .submit(credentialLane, { fence, clear, put, delete: names })
-      .finally(() => {
-        this.#changes += 1;
-      });
+    const isValid = await write().finally(() => {
+      this.#changes += 1;
+    });
     if (!isValid) throw new Error('the credentials were not written: the session lost its lease');
   }
 

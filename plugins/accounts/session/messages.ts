@@ -1,5 +1,6 @@
 import type { LinkStep } from '../../../core/contracts/driver.ts';
 import type { AccountState, ConnectOptions, Mode } from '../contract.ts';
+import type { ErasedCredentials } from '../lanes/forget.ts';
 
 /** A request to the process that hosts, or is to host, an account's session. JSON. */
 export type SessionRequest =
@@ -12,11 +13,7 @@ export type SessionRequest =
       readonly value: string;
     }
   /** A contact was erased: delete these credentials. */
-  | {
-      readonly operation: 'forget';
-      readonly accountId: string;
-      readonly names: readonly string[];
-    }
+  | ({ readonly operation: 'forget'; readonly accountId: string } & ErasedCredentials)
   /** The record is gone: log out of the network. */
   | { readonly operation: 'removed'; readonly accountId: string };
 

@@ -69,10 +69,12 @@ export class SessionRequests {
   async #forget({
     accountId,
     names,
+    erased,
+    presence,
   }: SessionRequest & { operation: 'forget' }): Promise<SessionAnswer> {
     const runner = this.#host.runner(accountId);
     if (runner === undefined) return { kind: 'not_here' };
-    await runner.forget(names);
+    await runner.forget({ names, erased, presence });
     return { kind: 'done' };
   }
 

@@ -4,6 +4,7 @@ import type { Json } from '../../../core/contracts/json.ts';
 import { isAnswerOutcome } from '../../../core/driver-values.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { LeaseToken, ProcessLease } from '../../cluster/contract.ts';
+import type { ErasedCredentials } from '../lanes/forget.ts';
 import { rowChanged } from '../lanes/restrict.ts';
 import { details } from '../reasons.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
@@ -132,17 +133,19 @@ export class SessionRunner {
   }
 
   /**
-   * Deletes credentials that are about an erased contact, those in the memory of the driver included.
+   * Deletes credentials that are about an erased contact, those in the memory of the driver included, unless other
+   * contacts are at the address by now.
    * @throws Error when the session is over or has lost its lease
    */
-  async forget(names: readonly string[]): Promise<void> {
+  async forget(credentials: ErasedCredentials): Promise<void> {
     if (!this.#mayCall()) throw new Error('the session cannot act');
-    try {
-      this.live.session?.forget?.(names);
-    } catch (error) {
-      this.#driverFailed('forget', error);
-    }
-    await this.#credentials.set(Object.fromEntries(names.map((name) => [name, null])));
+    await this.#credentials.forget(credentials, () => {
+      try {
+        this.live.session?.forget?.(credentials.names);
+      } catch (error) {
+        this.#driverFailed('forget', error);
+      }
+    });
   }
 
   /** Whether a record asks for what the session does not do: another restriction, or another proxy. */

@@ -1,8 +1,11 @@
 import t from 'tap';
+import type { ContactAddress, StoredCredentials } from '../../../core/contracts/driver.ts';
+import { newId } from '../../../core/ids.ts';
 import { unconnected } from '../../../plugins/accounts/account-state.ts';
 import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import { forgetContactCredentials } from '../../../plugins/accounts/contact-credentials.ts';
 import { databases, engines } from '../../harness/databases.ts';
+import { FakeDriver } from './fake-driver.ts';
 import { World } from './world.ts';
 
 const address = { channel: 'mail', phone: null, networkId: 'ada' };
@@ -52,4 +55,64 @@ for (const engine of databases) {
     await world.act((unit) => unit.withCommit.credentials.delete('acc_1', names.slice(1)));
     t.same(await credentials.names('acc_1', ['']), ['saved:0']);
   });
+}
+
+for (const engine of databases) {
+  t.test(`who has come back during an erasure keeps credentials, ${engine.name}`, async (t) => {
+    const world = await World.open(t, (await engine.create(t)).url);
+    const driver = new ForgettingDriver();
+    const process = await world.start({ driver });
+    const accountId = await world.connected(process, '+12025550100');
+    const { tenantId } = await world.row(accountId);
+    const { last: session } = driver;
+    const dropped: string[] = [];
+    const forget = (names: readonly string[]) => void dropped.push(...names);
+    Object.assign(session, { forget });
+    const [phone, hidden, other] = ['+12025550177', 'hidden', 'other'];
+    const known = { [`key:${phone}`]: '1', 'key:hidden': '2', 'key:other': '3' };
+    const stored = async () => (await world.credentials(accountId)).map(({ name }) => name);
+    const erase = (address: ContactAddress) =>
+      process.accounts.forget(tenantId, { channel: 'msgapp_web', ...address });
+    const meet = async (address: ContactAddress): Promise<void> => {
+      const id = newId('con');
+      const flags = { doNotDisturb: false, private: false, automationPaused: false };
+      const names = { name: '', nameSet: false, uncounted: false, createdAt: 1 };
+      const contact = { id, tenantId, channel: 'msgapp_web', ...address, ...flags, ...names };
+      await world.act((unit) => unit.contacts.insert([contact]));
+    };
+
+    await session.port.credentials.set(known);
+    driver.found = () => meet({ phone: null, networkId: hidden });
+    t.ok(await erase({ phone, networkId: hidden }), 'who comes back meanwhile is met');
+    t.same([await stored(), dropped], [Object.keys(known), []], 'everything stays');
+    t.ok(await erase({ phone, networkId: hidden }));
+    t.same([await stored(), dropped], [['key:hidden', 'key:other'], [`key:${phone}`]]);
+    t.notOk(await erase({ phone, networkId: hidden }), 'what is about the new contact stays');
+
+    Object.assign(session, {
+      forget(names: readonly string[]): void {
+        forget(names);
+        void session.port.credentials.set({ 'key:other': 'written before' });
+      },
+    });
+    t.ok(await erase({ phone: null, networkId: other }));
+    t.same(await stored(), ['key:hidden', 'key:other'], 'what is written back is found');
+    Object.assign(session, { forget });
+    t.ok(await erase({ phone: null, networkId: other }));
+    t.same(await stored(), ['key:hidden']);
+  });
+}
+
+/** Has a key for each number and hidden id. */
+class ForgettingDriver extends FakeDriver {
+  /** Called once when names have been found. */
+  found: (() => Promise<void>) | null = null;
+
+  async credentialsOf({ phone, networkId }: ContactAddress, stored: StoredCredentials) {
+    const names = Object.keys(await stored.get([`key:${phone}`, `key:${networkId}`]));
+    const { found } = this;
+    this.found = null;
+    await found?.();
+    return names;
+  }
 }
