@@ -50,14 +50,14 @@ export function makeAccountMetrics(
 /** Shows what this process holds of sessions, and the accounts in the database. */
 export function showAccounts(
   metrics: Pick<Metrics, 'gauge' | 'installation'>,
-  read: Pick<Storage['read'], 'accounts'>,
+  read: Pick<Storage['read'], 'accountCounts'>,
   sessions: { size(): number; readonly capacity: number } | null,
 ): void {
   const one = (value: number | undefined) => (value === undefined ? [] : [{ labels: {}, value }]);
   metrics.gauge('gateway_sessions_held', () => one(sessions?.size()));
   metrics.gauge('gateway_sessions_capacity', () => one(sessions?.capacity));
   metrics.installation(['gateway_accounts'], async () => ({
-    gateway_accounts: (await read.accounts.byState()).map(({ accounts, ...labels }) => ({
+    gateway_accounts: (await read.accountCounts.byState()).map(({ accounts, ...labels }) => ({
       labels: { ...labels, reason: labels.reason ?? 'none' },
       value: accounts,
     })),

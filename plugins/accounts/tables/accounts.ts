@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
-import type { AccountState, AccountStatus, ConnectOptions, Mode } from '../contract.ts';
+import type { AccountState, ConnectOptions } from '../contract.ts';
 import { type AccountRow, accountRow, type StoredAccount, stateColumns } from './account-rows.ts';
 
 /** What an account is made with; the rest of its row starts empty. */
@@ -34,21 +34,6 @@ export interface SealedProxy {
 
 /** What an open session acts upon when somebody else has changed it. */
 export type FollowedAccount = Pick<AccountRow, 'id' | 'restriction' | 'proxy'>;
-
-/** A tenant's accounts that were not removed. */
-export interface AccountCount {
-  readonly total: number;
-  readonly connected: number;
-}
-
-/** How many accounts of a channel, of live tenants or of test tenants, are in one state. */
-export interface AccountStateCount {
-  readonly channel: string;
-  readonly mode: Mode;
-  readonly status: AccountStatus;
-  readonly reason: string | null;
-  readonly accounts: number;
-}
 
 /** A number that an account wants for itself while it is linked. */
 export interface NumberClaim {
@@ -94,19 +79,6 @@ export class AccountTable {
         .whereNull('a.removed_at')
         .orderBy(['a.created_at', 'a.id']),
     );
-  }
-
-  /** How many accounts of a tenant were not removed, and how many of them are connected. */
-  async count(tenantId: string): Promise<AccountCount> {
-    const rows = await this.db.rows<{ status: AccountStatus; accounts: number }>(
-      `select status, count(*) as accounts from accounts
-       where tenant_id = ? and removed_at is null group by status`,
-      [tenantId],
-    );
-    return {
-      total: rows.reduce((sum, row) => sum + row.accounts, 0),
-      connected: rows.find((row) => row.status === 'connected')?.accounts ?? 0,
-    };
   }
 
   /** The record of a number that was not removed. */
@@ -224,15 +196,6 @@ export class AccountTable {
       'accounts',
       'id',
       [...sequences].map(([id, outbound_sequence]) => ({ id, outbound_sequence })),
-    );
-  }
-
-  /** How many accounts that are not removed are in which state, of all tenants. */
-  async byState(): Promise<readonly AccountStateCount[]> {
-    return this.db.rows<AccountStateCount>(
-      `select a.channel, t.mode, a.status, a.reason, count(*) as accounts
-       from accounts as a join tenants as t on t.id = a.tenant_id
-       where a.removed_at is null group by a.channel, t.mode, a.status, a.reason`,
     );
   }
 

@@ -1,5 +1,6 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
 import type { LeasedTable, LeaseRows } from '../../cluster/contract.ts';
+import { AccountCountTable } from './account-counts.ts';
 import { AccountTable } from './accounts.ts';
 import { CredentialTable } from './credentials.ts';
 import { LeaseTable, sessionLeases } from './leases.ts';
@@ -8,6 +9,7 @@ import { LinkTable } from './links.ts';
 /** The table objects of accounts, their credentials and leases. */
 export interface AccountTables {
   readonly accounts: AccountTable;
+  readonly accountCounts: AccountCountTable;
   readonly leases: LeaseTable;
   readonly credentials: CredentialTable;
   readonly links: LinkTable;
@@ -24,6 +26,7 @@ export function makeAccountTables(
 ): AccountTables {
   return {
     accounts: new AccountTable(sql),
+    accountCounts: new AccountCountTable(sql),
     leases: new LeaseTable(sql, leases(sessionLeases)),
     credentials: new CredentialTable(sql),
     links: new LinkTable(sql),

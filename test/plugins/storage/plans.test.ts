@@ -459,7 +459,7 @@ function reads(ids: readonly string[]): readonly Read[] {
   );
   add('metrics: waiting deliveries', 20, ({ deliveries }) => deliveries.waiting());
   add('metrics: receivers in trouble', 10, ({ receivers }) => receivers.troubled());
-  add('usage: accounts', 15, (tables) => tables.accounts.count('ten_big'));
+  add('usage: accounts', 15, (tables) => tables.accountCounts.ofTenant('ten_big'));
   found.push({
     name: 'expiry: a few rows of every account, however long its queue',
     most: 3 * every + 100,

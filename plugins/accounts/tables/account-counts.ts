@@ -1,0 +1,48 @@
+import type { Sql } from '../../../core/contracts/sql.ts';
+import type { AccountStatus, Mode } from '../contract.ts';
+
+/** A tenant's accounts that were not removed. */
+export interface AccountCount {
+  readonly total: number;
+  readonly connected: number;
+}
+
+/** How many accounts of a channel, of live tenants or of test tenants, are in one state. */
+export interface AccountStateCount {
+  readonly channel: string;
+  readonly mode: Mode;
+  readonly status: AccountStatus;
+  readonly reason: string | null;
+  readonly accounts: number;
+}
+
+/** The SQL that counts accounts, for usage and metrics. */
+export class AccountCountTable {
+  protected readonly db: Sql;
+
+  constructor(db: Sql) {
+    this.db = db;
+  }
+
+  /** How many accounts of a tenant were not removed, and how many of them are connected. */
+  async ofTenant(tenantId: string): Promise<AccountCount> {
+    const rows = await this.db.rows<{ status: AccountStatus; accounts: number }>(
+      `select status, count(*) as accounts from accounts
+       where tenant_id = ? and removed_at is null group by status`,
+      [tenantId],
+    );
+    return {
+      total: rows.reduce((sum, row) => sum + row.accounts, 0),
+      connected: rows.find((row) => row.status === 'connected')?.accounts ?? 0,
+    };
+  }
+
+  /** How many accounts that are not removed are in which state, of all tenants. */
+  async byState(): Promise<readonly AccountStateCount[]> {
+    return this.db.rows<AccountStateCount>(
+      `select a.channel, t.mode, a.status, a.reason, count(*) as accounts
+       from accounts as a join tenants as t on t.id = a.tenant_id
+       where a.removed_at is null group by a.channel, t.mode, a.status, a.reason`,
+    );
+  }
+}
