@@ -34,10 +34,6 @@ async function compile() {
   const { compileConsole, compileProgram } = await import('./file-by-file.mjs');
   await Promise.all([compileProgram(output), compileConsole(output)]);
   if (!isOptional) declare(output);
-  copyFileSync(
-    join(project, 'plugins/console/web/console.css'),
-    join(output, 'plugins/console/web/console.css'),
-  );
   cpSync(join(project, 'docs'), join(output, 'docs'), { recursive: true });
   copyFileSync(reference, join(output, 'reference.js'));
   // Dated back: what was saved meanwhile may not be in it.

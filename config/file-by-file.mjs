@@ -36,11 +36,11 @@ export async function compileProgram(folder) {
   });
 }
 
-/** Compiles the console's modules for browsers, without comments and blanks. */
+/** Compiles the console's modules and styles for browsers, without comments and blanks. */
 export async function compileConsole(folder) {
   const { outputFiles } = await build({
     ...common(folder),
-    entryPoints: namesIn([web]).filter((name) => /\.tsx?$/.test(name)),
+    entryPoints: namesIn([web]).filter((name) => /\.(tsx?|css)$/.test(name)),
     write: false,
     platform: 'browser',
     target: 'es2022',

@@ -1,8 +1,7 @@
 import { open } from './router.ts';
 import type { Account } from './session.ts';
 import { channelName, texts } from './texts.ts';
-import { count } from './times.ts';
-import { Badge, Bar, Button, Time, type Tone } from './ui.tsx';
+import { Badge, Button, LimitBars, Time, type Tone } from './ui.tsx';
 
 const tones: Readonly<Record<Account['status'], Tone>> = {
   connected: 'good',
@@ -14,7 +13,7 @@ const tones: Readonly<Record<Account['status'], Tone>> = {
 /** One number: its state with the reason in words, what it sent today against its caps, and the ways out. */
 export function AccountCard(props: { account: Account; onRemove: (account: Account) => void }) {
   const { account } = props;
-  const { status, limits } = account;
+  const { status } = account;
   const blockedUntil = account.new_contacts_blocked_until;
   return (
     <li class={`card account ${status}`}>
@@ -39,19 +38,7 @@ export function AccountCard(props: { account: Account; onRemove: (account: Accou
       )}
       <div class="card-foot">
         <div class="bars">
-          <Bar
-            value={limits.sends}
-            of={limits.sends_cap}
-            text={texts.accounts.sends(count(limits.sends), count(limits.sends_cap))}
-          />
-          <Bar
-            value={limits.new_contacts}
-            of={limits.new_contacts_cap}
-            text={texts.accounts.newContacts(
-              count(limits.new_contacts),
-              count(limits.new_contacts_cap),
-            )}
-          />
+          <LimitBars limits={account.limits} />
         </div>
         <div class="actions">
           {(status === 'disconnected' || status === 'connecting') && (

@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
 import { AccountCard } from './account-card.tsx';
 import type { PageProps } from './app.tsx';
+import { Confirm } from './forms.tsx';
 import { useEvents } from './live.ts';
-import { useLoaded } from './loaded.ts';
+import { useAccounts } from './loaded.ts';
 import { open } from './router.ts';
 import type { Account } from './session.ts';
 import { texts } from './texts.ts';
-import { Button, Confirm, Empty, Page, Shown } from './ui.tsx';
+import { Button, Empty, Page, Shown } from './ui.tsx';
 
 /** Networks that are away raise no event: the accounts are read every ten seconds. */
 const everyMs = 10_000;
@@ -17,14 +18,7 @@ const order = { restricted: 0, disconnected: 1, connecting: 2, connected: 3 } as
 /** Every connected number: how it is, why, and what to do. */
 export function Accounts({ session, live }: PageProps) {
   const [removed, setRemoved] = useState<Account | null>(null);
-  const loaded = useLoaded(
-    async () => {
-      const { accounts } = await session.client.call('list_accounts');
-      return accounts.toSorted((one, other) => order[one.status] - order[other.status]);
-    },
-    [session],
-    everyMs,
-  );
+  const loaded = useAccounts(session, everyMs);
   useEvents(live, (event) => {
     const changes = event === null || /^account\.|^message\.(sent|failed)$/.test(event.type);
     if (changes) loaded.noteChange();
@@ -43,15 +37,14 @@ export function Accounts({ session, live }: PageProps) {
       <Shown loaded={loaded}>
         {(accounts) =>
           accounts.length === 0 ? (
-            <Empty>
-              <p>{texts.accounts.empty}</p>
-              <p class="quiet">{texts.accounts.emptyHint}</p>
-            </Empty>
+            <Empty hint={texts.accounts.emptyHint}>{texts.accounts.empty}</Empty>
           ) : (
             <ul class="cards">
-              {accounts.map((account) => (
-                <AccountCard key={account.id} account={account} onRemove={setRemoved} />
-              ))}
+              {accounts
+                .toSorted((one, other) => order[one.status] - order[other.status])
+                .map((account) => (
+                  <AccountCard key={account.id} account={account} onRemove={setRemoved} />
+                ))}
             </ul>
           )
         }

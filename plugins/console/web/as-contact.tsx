@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
+import { Field, submitting, useTask } from './forms.tsx';
 import type { Account, Contact, Session } from './session.ts';
 import { texts } from './texts.ts';
-import { Button, Field, Problem, useTask } from './ui.tsx';
+import { Button, Problem } from './ui.tsx';
 
 /** Test mode: writes to the account as the contact would. */
 export function AsContact(props: { session: Session; account: Account; contact: Contact }) {
@@ -10,21 +11,19 @@ export function AsContact(props: { session: Session; account: Account; contact: 
   const task = useTask();
   const { phone } = contact;
   if (phone === null) return null;
-  const write = async () => {
-    await session.client.call('write_to_simulated_phone', {
+  const write = () =>
+    session.client.call('write_to_simulated_phone', {
       path: { phone: account.identifier },
       query: { channel: account.channel },
       body: { from: { phone, name: contact.name === '' ? null : contact.name }, text },
     });
-  };
   return (
     <details class="as-contact" open>
       <summary>{texts.conversations.asContact}</summary>
       <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void task.run(write, () => setText((now) => (now === text ? '' : now)));
-        }}
+        onSubmit={submitting(() =>
+          task.run(write, () => setText((now) => (now === text ? '' : now))),
+        )}
       >
         <Field label={texts.conversations.theirText} value={text} onInput={setText} isRequired />
         <Button type="submit" isBusy={task.isBusy}>

@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { randomId } from '../../../client/random-id.ts';
+import { useTask } from './forms.tsx';
 import type { Message, Session } from './session.ts';
 import { codeOf, nameOf, sentenceOf, stateOf, texts } from './texts.ts';
 import { clock, fullTime } from './times.ts';
-import { Button, Name, Problem, useTask } from './ui.tsx';
+import { Button, Name, Problem } from './ui.tsx';
 
 /** How long it is shown that a repetition was accepted: a second click of the same person sends nothing. */
 const acceptedMs = 4_000;

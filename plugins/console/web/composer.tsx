@@ -1,8 +1,9 @@
 import { useRef, useState } from 'preact/hooks';
 import { randomId } from '../../../client/random-id.ts';
+import { submitting, useTask } from './forms.tsx';
 import type { Account, Contact, Session } from './session.ts';
 import { nameOf, texts } from './texts.ts';
-import { Button, Problem, useTask } from './ui.tsx';
+import { Button, Problem } from './ui.tsx';
 
 /** From here on it is said how long a text is: gateways commonly take 4,096 characters, and refuse more. */
 const long = 3_500;
@@ -39,13 +40,7 @@ export function Composer(props: {
   };
   const label = texts.conversations.messageTo(nameOf(contact));
   return (
-    <form
-      class="composer"
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-    >
+    <form class="composer" onSubmit={submitting(send)}>
       <Hindrances of={[...ofKey(session), ...ofTalk(props.account, contact)]} />
       <Problem error={task.error} lost={texts.conversations.lost} />
       <div class="composer-row">

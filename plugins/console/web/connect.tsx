@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { PageProps } from './app.tsx';
+import { Choice, Field, Form, useTask } from './forms.tsx';
 import { Linking } from './linking.tsx';
 import { useLoaded } from './loaded.ts';
 import { open } from './router.ts';
 import type { Channel, Session } from './session.ts';
 import { channelName, texts } from './texts.ts';
-import { Button, Choice, Field, Page, Problem, Shown, useTask } from './ui.tsx';
+import { Page, Problem, Shown } from './ui.tsx';
 
 /** Connects a number: which network, which number, which way; then what to do on the phone. */
 export function Connect({ session, rest: [channel, identifier] }: PageProps) {
@@ -33,12 +34,14 @@ function Start({ session }: { session: Session }) {
   );
   return (
     <Shown loaded={loaded}>
-      {(channels) => <Form session={session} channels={channels.filter((one) => one.available)} />}
+      {(channels) => (
+        <NumberForm session={session} channels={channels.filter((one) => one.available)} />
+      )}
     </Shown>
   );
 }
 
-function Form({ session, channels }: { session: Session; channels: readonly Channel[] }) {
+function NumberForm({ session, channels }: { session: Session; channels: readonly Channel[] }) {
   const [channel, setChannel] = useState(channels[0]?.channel ?? '');
   const [identifier, setIdentifier] = useState('');
   const methods = channels.find((one) => one.channel === channel)?.capabilities?.link_methods ?? [];
@@ -53,12 +56,12 @@ function Form({ session, channels }: { session: Session; channels: readonly Chan
     open('connect', channel, connection.identifier);
   };
   return (
-    <form
+    <Form
       class="card"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void task.run(start);
-      }}
+      task={task}
+      run={() => task.run(start)}
+      action={texts.connect.start}
+      onCancel={() => open('accounts')}
     >
       <Choice
         label={texts.connect.channel}
@@ -89,13 +92,6 @@ function Form({ session, channels }: { session: Session; channels: readonly Chan
           </label>
         ))}
       </fieldset>
-      <Problem error={task.error} />
-      <div class="actions">
-        <Button onClick={() => open('accounts')}>{texts.cancel}</Button>
-        <Button type="submit" tone="main" isBusy={task.isBusy}>
-          {texts.connect.start}
-        </Button>
-      </div>
-    </form>
+    </Form>
   );
 }

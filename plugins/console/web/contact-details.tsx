@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
-import { ContactData } from './contact-data.tsx';
+import { Confirm, Dialog, Field, Form, Options, useTask } from './forms.tsx';
 import type { Contact, Session } from './session.ts';
 import { nameOf, texts } from './texts.ts';
-import { Button, Dialog, Field, Problem, useTask } from './ui.tsx';
+import { Button, Problem } from './ui.tsx';
 
 const flags = ['do_not_disturb', 'automation_paused', 'private'] as const;
+type Flag = (typeof flags)[number];
 
 /** The contact's name and flags, behind a button. */
 export function ContactDetails(props: {
@@ -33,7 +34,7 @@ function Details(props: {
   /** As it was when this was opened: others may change it meanwhile. */
   const [contact] = useState(props.contact);
   const [name, setName] = useState(contact.name);
-  const [chosen, setChosen] = useState(() => flags.filter((flag) => contact[flag]));
+  const [chosen, choose] = useState<readonly Flag[]>(() => flags.filter((flag) => contact[flag]));
   const task = useTask();
   const becomesPrivate = chosen.includes('private') && !contact.private;
   const save = async () => {
@@ -48,47 +49,73 @@ function Details(props: {
   };
   return (
     <Dialog title={nameOf(contact)} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void task.run(save, onClose);
-        }}
+      <Form
+        task={task}
+        run={() => task.run(save, onClose)}
+        action={texts.contact.save}
+        tone={becomesPrivate ? 'danger' : 'main'}
+        onCancel={onClose}
       >
         <Field label={texts.contact.name} value={name} onInput={setName} />
-        <fieldset class="field">
-          <legend>{texts.contact.flags}</legend>
-          {flags.map((flag) => (
-            <label key={flag} class="option">
-              <input
-                type="checkbox"
-                checked={chosen.includes(flag)}
-                onChange={(event) =>
-                  setChosen(
-                    event.currentTarget.checked
-                      ? [...chosen, flag]
-                      : chosen.filter((one) => one !== flag),
-                  )
-                }
-              />
-              <span>
-                {texts.contact[flag]} <small>{texts.contact.meanings[flag]}</small>
-              </span>
-            </label>
-          ))}
-        </fieldset>
+        <Options
+          label={texts.contact.flags}
+          chosen={chosen}
+          options={flags.map((flag) => [flag, texts.contact[flag], texts.contact.meanings[flag]])}
+          onChange={choose}
+        />
         {becomesPrivate && <p class="why">{texts.contact.privateWarning}</p>}
         <p class="quiet">
           <code>{contact.id}</code>
         </p>
-        <Problem error={task.error} />
         <ContactData session={session} contact={contact} onErased={props.onErased} />
-        <div class="actions">
-          <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button type="submit" tone={becomesPrivate ? 'danger' : 'main'} isBusy={task.isBusy}>
-            {texts.contact.save}
-          </Button>
-        </div>
-      </form>
+      </Form>
     </Dialog>
   );
+}
+
+/** What is held about a person: taken out as JSON lines, or erased. */
+function ContactData(props: { session: Session; contact: Contact; onErased: () => void }) {
+  const { session, contact, onErased } = props;
+  const { client } = session;
+  const [isAsking, ask] = useState(false);
+  const task = useTask();
+  const save = async () => {
+    const lines = await client.call('export_contact', { path: { id: contact.id } });
+    download(
+      `${contact.id}.jsonl`,
+      lines.map((line) => `${JSON.stringify(line)}\n`),
+    );
+  };
+  return (
+    <>
+      <Problem error={task.error} />
+      <div class="actions start">
+        <Button onClick={() => task.run(save)} isBusy={task.isBusy}>
+          {texts.contact.export}
+        </Button>
+        <Button tone="danger" onClick={() => ask(true)}>
+          {texts.contact.erase}
+        </Button>
+      </div>
+      {isAsking && (
+        <Confirm
+          title={texts.contact.eraseTitle}
+          text={texts.contact.eraseText}
+          action={texts.contact.erase}
+          run={async () => {
+            await client.call('erase_contact', { path: { id: contact.id } });
+            onErased();
+          }}
+          onClose={() => ask(false)}
+        />
+      )}
+    </>
+  );
+}
+
+function download(name: string, lines: readonly string[]): void {
+  const url = URL.createObjectURL(new Blob([...lines], { type: 'application/x-ndjson' }));
+  const link = Object.assign(document.createElement('a'), { href: url, download: name });
+  link.click();
+  URL.revokeObjectURL(url);
 }

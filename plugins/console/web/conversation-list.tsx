@@ -1,11 +1,12 @@
-import { useRef, useState } from 'preact/hooks';
-import { readConversations } from './conversation-search.ts';
+import { useState } from 'preact/hooks';
+import { Field } from './forms.tsx';
 import { type Live, useEvents } from './live.ts';
-import { useLoaded } from './loaded.ts';
+import { useList } from './loaded.ts';
+import { readPages } from './pages.ts';
 import { address } from './router.ts';
 import type { Session } from './session.ts';
 import { nameOf, previewOf, texts } from './texts.ts';
-import { Button, Empty, Field, Name, Shown, Time } from './ui.tsx';
+import { Button, Empty, Name, Shown, Time } from './ui.tsx';
 
 /** How many a person sees more of at once, and how many reads that may take. */
 const pageSize = 30;
@@ -19,22 +20,20 @@ export function ConversationList(props: {
 }) {
   const { session, live, contactId } = props;
   const [words, setWords] = useState('');
-  /** How often a person asked for more. No input of the list: what is shown stays while more is read. */
-  const rounds = useRef(1);
   const q = words.trim();
-  const loaded = useLoaded(() => {
-    const filter = q === '' ? {} : { q };
-    const [size, reads] = [pageSize * rounds.current, readsAtMost * rounds.current];
-    return readConversations(session, filter, size, reads);
-  }, [session, q]);
-  const search = (next: string) => {
-    if (next.trim() !== q) rounds.current = 1;
-    setWords(next);
-  };
-  const showMore = () => {
-    rounds.current += 1;
-    loaded.reload();
-  };
+  const loaded = useList(
+    (rounds) =>
+      readPages(
+        (page) =>
+          session.client.call('list_conversations', {
+            query: { ...page, ...(q !== '' && { q }) },
+          }),
+        'conversations',
+        pageSize * rounds,
+        readsAtMost * rounds,
+      ),
+    [session, q],
+  );
   useEvents(live, (event) => {
     if (event === null || event.type.startsWith('message.')) loaded.noteChange();
   });
@@ -44,17 +43,13 @@ export function ConversationList(props: {
         label={texts.conversations.search}
         type="search"
         value={words}
-        onInput={search}
+        onInput={setWords}
         placeholder={texts.conversations.searchHint}
       />
       <Shown loaded={loaded}>
         {({ items, hasMore }) => (
           <>
-            {items.length === 0 && (
-              <Empty>
-                <p>{emptiness(q, hasMore)}</p>
-              </Empty>
-            )}
+            {items.length === 0 && <Empty>{emptiness(q, hasMore)}</Empty>}
             <ul class="talks">
               {items.map(({ account_id, contact, last_message, unanswered }) => (
                 <li key={`${account_id}/${contact.id}`}>
@@ -84,7 +79,7 @@ export function ConversationList(props: {
                 </li>
               ))}
             </ul>
-            {hasMore && <Button onClick={showMore}>{texts.more}</Button>}
+            {hasMore && <Button onClick={loaded.showMore}>{texts.more}</Button>}
           </>
         )}
       </Shown>

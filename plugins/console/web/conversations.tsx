@@ -46,9 +46,7 @@ export function Conversations({ session, live, rest }: PageProps) {
             onErased={leaveErased}
           />
         ) : (
-          <Empty>
-            <p>{texts.conversations.choose}</p>
-          </Empty>
+          <Empty>{texts.conversations.choose}</Empty>
         )}
       </div>
       {isWriting && <NewMessage session={session} onClose={() => setWriting(false)} />}

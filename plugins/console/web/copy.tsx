@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
+import { Dialog } from './forms.tsx';
 import { texts } from './texts.ts';
 import { Button } from './ui.tsx';
 
@@ -24,5 +25,26 @@ export function Copy({ value, label }: { value: string; label: string }) {
       </Button>
       {outcome?.isCopied === false && <small role="status">{texts.selected}</small>}
     </div>
+  );
+}
+
+/** A secret that was made: shown this once, to be copied. */
+export function ShownOnce(props: {
+  title: string;
+  text: string;
+  value: string;
+  label: string;
+  onClose: () => void;
+}) {
+  return (
+    <Dialog title={props.title} onClose={props.onClose}>
+      <p>{props.text}</p>
+      <Copy value={props.value} label={props.label} />
+      <div class="actions">
+        <Button tone="main" onClick={props.onClose}>
+          {texts.close}
+        </Button>
+      </div>
+    </Dialog>
   );
 }

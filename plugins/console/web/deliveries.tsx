@@ -1,10 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { components } from '../../../client/generated/schema.ts';
+import { Choice, useTask } from './forms.tsx';
 import { useLoaded } from './loaded.ts';
+import { readPages } from './pages.ts';
 import type { Session } from './session.ts';
 import { texts } from './texts.ts';
 import { fullTime } from './times.ts';
-import { Badge, Button, Choice, Empty, Problem, Shown, Time, type Tone, useTask } from './ui.tsx';
+import { Badge, Button, Empty, Problem, Shown, Time, type Tone } from './ui.tsx';
 
 type Delivery = components['schemas']['WebhookDelivery'];
 
@@ -24,21 +26,18 @@ export function Deliveries(props: { session: Session; id: string; events: readon
   /** How often a person asked for more. */
   const [rounds, setRounds] = useState(1);
   const loaded = useLoaded(
-    async () => {
-      const deliveries: Delivery[] = [];
-      let before: string | null = null;
-      let reads = 0;
-      do {
-        const filter = { ...(status !== '' && { status }), ...(event !== '' && { event }) };
-        const query = { limit: pageSize, ...filter, ...(before !== null && { before }) };
-        const page: { deliveries: Delivery[]; next_cursor: string | null } =
-          await session.client.call('list_webhook_deliveries', { path: { webhookId: id }, query });
-        deliveries.push(...page.deliveries);
-        before = page.next_cursor;
-        reads += 1;
-        if (deliveries.length >= pageSize * rounds) break;
-      } while (before !== null && reads < readsAtMost * rounds);
-      return { deliveries, hasMore: before !== null };
+    () => {
+      const filter = { ...(status !== '' && { status }), ...(event !== '' && { event }) };
+      return readPages(
+        (page) =>
+          session.client.call('list_webhook_deliveries', {
+            path: { webhookId: id },
+            query: { ...page, ...filter },
+          }),
+        'deliveries',
+        pageSize * rounds,
+        readsAtMost * rounds,
+      );
     },
     [session, id, status, event, rounds],
     5_000,
@@ -62,13 +61,13 @@ export function Deliveries(props: { session: Session; id: string; events: readon
         />
       </div>
       <Shown loaded={loaded}>
-        {({ deliveries, hasMore }) => (
+        {({ items, hasMore }) => (
           <>
-            {deliveries.length === 0 && (
+            {items.length === 0 && (
               <Empty>{hasMore ? texts.webhooks.nothingYet : texts.webhooks.nothingSent}</Empty>
             )}
             <ul class="rows">
-              {deliveries.map((delivery) => (
+              {items.map((delivery) => (
                 <li key={delivery.id}>
                   <Row session={session} id={id} delivery={delivery} onReplay={loaded.reload} />
                 </li>
@@ -87,10 +86,7 @@ function Row(props: { session: Session; id: string; delivery: Delivery; onReplay
   const task = useTask();
   const path = { webhookId: id, deliveryId: delivery.id };
   const replay = () =>
-    task.run(
-      async () => void (await session.client.call('replay_webhook_delivery', { path })),
-      props.onReplay,
-    );
+    task.run(() => session.client.call('replay_webhook_delivery', { path }), props.onReplay);
   return (
     <details>
       <summary>

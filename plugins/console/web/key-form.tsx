@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import { Copy } from './copy.tsx';
+import { ShownOnce } from './copy.tsx';
+import { Choice, Dialog, Field, Form, Option, Options, useTask } from './forms.tsx';
 import type { Account, Session } from './session.ts';
 import { texts } from './texts.ts';
-import { Button, Choice, Dialog, Field, Option, Problem, useTask } from './ui.tsx';
 
 type Scope = keyof typeof texts.keys.scopes;
 
@@ -46,25 +46,18 @@ export function KeyForm(props: {
     });
   if (made !== null) {
     return (
-      <Dialog title={texts.keys.made} onClose={onClose}>
-        <p>{texts.keys.once}</p>
-        <Copy value={made} label={texts.keys.copy} />
-        <div class="actions">
-          <Button tone="main" onClick={onClose}>
-            {texts.close}
-          </Button>
-        </div>
-      </Dialog>
+      <ShownOnce
+        title={texts.keys.made}
+        text={texts.keys.once}
+        value={made}
+        label={texts.keys.copy}
+        onClose={onClose}
+      />
     );
   }
   return (
     <Dialog title={texts.keys.add} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit();
-        }}
-      >
+      <Form task={task} run={submit} action={texts.keys.make} onCancel={onClose}>
         <Field
           label={texts.keys.name}
           value={name}
@@ -72,32 +65,22 @@ export function KeyForm(props: {
           hint={texts.keys.nameHint}
           isRequired
         />
-        <fieldset class="field">
-          <legend>{texts.system.scopes}</legend>
-          {possible.map((scope) => (
-            <Option
-              key={scope}
-              text={texts.keys.scopes[scope]}
-              isChecked={scopes.includes(scope)}
-              onChange={(isChosen) => choose(changed(chosen, scope, isChosen))}
-            />
-          ))}
-        </fieldset>
+        <Options
+          label={texts.system.scopes}
+          chosen={chosen}
+          options={possible.map((scope) => [scope, texts.keys.scopes[scope]])}
+          onChange={choose}
+        />
         {scopes.includes('send') && !session.me.key.confirm_sends && (
           <Option text={texts.keys.confirms} isChecked={isConfirming} onChange={setConfirming} />
         )}
         {accounts.length > 0 && (
-          <fieldset class="field">
-            <legend>{texts.keys.accounts}</legend>
-            {accounts.map(({ id, identifier }) => (
-              <Option
-                key={id}
-                text={identifier}
-                isChecked={accountIds.includes(id)}
-                onChange={(isChosen) => setAccountIds(changed(accountIds, id, isChosen))}
-              />
-            ))}
-          </fieldset>
+          <Options
+            label={texts.keys.accounts}
+            chosen={accountIds}
+            options={accounts.map(({ id, identifier }) => [id, identifier])}
+            onChange={setAccountIds}
+          />
         )}
         <Choice
           label={texts.system.expires}
@@ -105,19 +88,7 @@ export function KeyForm(props: {
           options={Object.entries(texts.keys.ends) as [keyof typeof texts.keys.ends, string][]}
           onChange={setDays}
         />
-        <Problem error={task.error} />
-        <div class="actions">
-          <Button onClick={onClose}>{texts.cancel}</Button>
-          <Button type="submit" tone="main" isBusy={task.isBusy}>
-            {texts.keys.make}
-          </Button>
-        </div>
-      </form>
+      </Form>
     </Dialog>
   );
-}
-
-function changed<Item>(items: readonly Item[], item: Item, isChosen: boolean): readonly Item[] {
-  const others = items.filter((one) => one !== item);
-  return isChosen ? [...others, item] : others;
 }

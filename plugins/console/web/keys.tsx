@@ -1,11 +1,13 @@
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { components } from '../../../client/generated/schema.ts';
 import type { PageProps } from './app.tsx';
+import { Confirm } from './forms.tsx';
 import { KeyForm } from './key-form.tsx';
-import { useLoaded } from './loaded.ts';
+import { useList } from './loaded.ts';
+import { readPages } from './pages.ts';
 import type { Session } from './session.ts';
 import { texts } from './texts.ts';
-import { Badge, Button, Confirm, Empty, Page, Shown, Time } from './ui.tsx';
+import { Badge, Button, Empty, Ever, Fact, Page, Shown } from './ui.tsx';
 
 type Key = components['schemas']['Key'];
 
@@ -15,19 +17,20 @@ const pageSize = 50;
 /** The keys: what each may do, and when it was used last; a new one is shown once. */
 export function Keys({ session }: PageProps) {
   const [isAdding, setAdding] = useState(false);
-  /** How often a person asked for more. No input of the list: what is shown stays while more is read. */
-  const rounds = useRef(1);
-  const loaded = useLoaded(async () => {
-    const [keys, { accounts }] = await Promise.all([
-      readKeys(session, pageSize * rounds.current),
-      session.client.call('list_accounts').catch(() => ({ accounts: [] })),
-    ]);
-    return { ...keys, accounts };
-  }, [session]);
-  const showMore = () => {
-    rounds.current += 1;
-    loaded.reload();
-  };
+  const loaded = useList(
+    async (rounds) => {
+      const [keys, { accounts }] = await Promise.all([
+        readPages(
+          (query) => session.client.call('list_keys', { query }),
+          'keys',
+          pageSize * rounds,
+        ),
+        session.client.call('list_accounts').catch(() => ({ accounts: [] })),
+      ]);
+      return { ...keys, accounts };
+    },
+    [session],
+  );
   const action = (
     <Button tone="main" onClick={() => setAdding(true)}>
       {texts.keys.add}
@@ -37,10 +40,10 @@ export function Keys({ session }: PageProps) {
     <Page title={texts.menu.keys} actions={action}>
       <p class="quiet">{texts.keys.about}</p>
       <Shown loaded={loaded}>
-        {({ keys, hasMore, accounts }) => (
+        {({ items, hasMore, accounts }) => (
           <div class="list">
-            {keys.length === 0 && <Empty>{texts.keys.empty}</Empty>}
-            {keys.map((key) => (
+            {items.length === 0 && <Empty>{texts.keys.empty}</Empty>}
+            {items.map((key) => (
               <KeyCard
                 key={key.id}
                 session={session}
@@ -49,7 +52,7 @@ export function Keys({ session }: PageProps) {
                 onDone={loaded.reload}
               />
             ))}
-            {hasMore && <Button onClick={showMore}>{texts.more}</Button>}
+            {hasMore && <Button onClick={loaded.showMore}>{texts.more}</Button>}
             {isAdding && (
               <KeyForm
                 session={session}
@@ -63,21 +66,6 @@ export function Keys({ session }: PageProps) {
       </Shown>
     </Page>
   );
-}
-
-/** Reads page after page until so many keys are there. */
-async function readKeys({ client }: Session, size: number) {
-  const keys: Key[] = [];
-  let before: string | null = null;
-  do {
-    const query = { limit: pageSize, ...(before !== null && { before }) };
-    const page: { keys: Key[]; next_cursor: string | null } = await client.call('list_keys', {
-      query,
-    });
-    keys.push(...page.keys);
-    before = page.next_cursor;
-  } while (before !== null && keys.length < size);
-  return { keys, hasMore: before !== null };
 }
 
 function KeyCard(props: {
@@ -98,21 +86,22 @@ function KeyCard(props: {
         {isOver && <Badge tone="bad">{texts.keys.over}</Badge>}
       </h2>
       <dl class="facts">
-        <dt>{texts.system.key}</dt>
-        <dd>
+        <Fact name={texts.system.key}>
           <code>{key.hint}</code> <code>{key.id}</code>
-        </dd>
-        <dt>{texts.system.scopes}</dt>
-        <dd>
+        </Fact>
+        <Fact name={texts.system.scopes}>
           {key.scopes?.map((scope) => texts.keys.scopes[scope]).join(', ') ?? texts.system.all}
           {key.confirm_sends && ` · ${texts.keys.confirms}`}
-        </dd>
-        <dt>{texts.system.accounts}</dt>
-        <dd>{key.account_ids?.map(nameOf).join(', ') ?? texts.system.all}</dd>
-        <dt>{texts.system.expires}</dt>
-        <dd>{key.expires_at === null ? texts.system.never : <Time at={key.expires_at} />}</dd>
-        <dt>{texts.keys.used}</dt>
-        <dd>{key.last_used_at === null ? texts.system.never : <Time at={key.last_used_at} />}</dd>
+        </Fact>
+        <Fact name={texts.system.accounts}>
+          {key.account_ids?.map(nameOf).join(', ') ?? texts.system.all}
+        </Fact>
+        <Fact name={texts.system.expires}>
+          <Ever at={key.expires_at} />
+        </Fact>
+        <Fact name={texts.keys.used}>
+          <Ever at={key.last_used_at} />
+        </Fact>
       </dl>
       <div class="actions">
         <Button onClick={() => ask(true)}>{texts.keys.delete}</Button>

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
+import { Field, submitting } from './forms.tsx';
 import type { Connection } from './session.ts';
 import { channelName, texts } from './texts.ts';
-import { Button, Field } from './ui.tsx';
+import { Button } from './ui.tsx';
 
 type Step = NonNullable<Connection['step']>;
 
@@ -90,12 +91,7 @@ function Ask(props: {
   const [value, setValue] = useState('');
   const { field } = props;
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void props.submit(field, props.isSecret ? value : value.trim());
-      }}
-    >
+    <form onSubmit={submitting(() => props.submit(field, props.isSecret ? value : value.trim()))}>
       <Field
         label={props.label}
         type={props.isSecret ? 'password' : 'text'}

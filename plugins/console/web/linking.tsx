@@ -1,10 +1,13 @@
+import { useState } from 'preact/hooks';
+import { Copy } from './copy.tsx';
+import { useTask } from './forms.tsx';
 import { LinkStep } from './link-step.tsx';
 import { useLoaded } from './loaded.ts';
 import { open } from './router.ts';
 import type { Connection, Session } from './session.ts';
-import { ShareLink } from './share-link.tsx';
 import { texts } from './texts.ts';
-import { Badge, Button, Problem, Shown, useTask } from './ui.tsx';
+import { shortTime } from './times.ts';
+import { Badge, Button, Problem, Shown } from './ui.tsx';
 
 const everyMs = 1_500;
 
@@ -112,4 +115,32 @@ function isOver({ status, step }: Connection): boolean {
 
 function isScannable({ step }: Connection): boolean {
   return step?.type === 'show_qr' || step?.type === 'show_code';
+}
+
+/** Makes a link for whoever holds the phone, where that is somebody else. */
+function ShareLink(props: { session: Session; channel: string; identifier: string }) {
+  const { session, channel, identifier } = props;
+  const [made, setMade] = useState<{ url: string; expires_at: string } | null>(null);
+  const task = useTask();
+  const make = () =>
+    task.run(async () => {
+      const path = { channel, identifier };
+      setMade(await session.client.call('create_connection_link', { path }));
+    });
+  return (
+    <div class="share">
+      <Problem error={task.error} />
+      {made !== null && (
+        <>
+          <Copy value={made.url} label={texts.link.copy} />
+          <p class="quiet">
+            {texts.link.hint} {texts.link.until(shortTime(made.expires_at))}
+          </p>
+        </>
+      )}
+      <Button tone="link" onClick={make} isBusy={task.isBusy}>
+        {made === null ? texts.link.make : texts.link.makeAnother}
+      </Button>
+    </div>
+  );
 }

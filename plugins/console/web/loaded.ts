@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { isRefusal } from '../../../client/refusal.ts';
+import type { Session } from './session.ts';
 
 /** What a page shows: nothing yet, what was read last, and why it could not be read again. */
 export interface Loaded<Value> {
@@ -106,4 +107,29 @@ export function useLoaded<Value>(
     setValue((now) => (now === null ? now : change(now)));
   }, []);
   return { value, error, reload, noteChange, replace };
+}
+
+/** As `useLoaded`, of a list that a person may ask more of: what is shown stays while more is read. */
+export function useList<Value>(
+  read: (rounds: number) => Promise<Value>,
+  inputs: readonly unknown[],
+  everyMs: number | null = null,
+): Loaded<Value> & { showMore(): void } {
+  /** How often a person asked for more; another list begins anew. */
+  const rounds = useRef(1);
+  // Before the effect that reads.
+  useEffect(() => {
+    rounds.current = 1;
+  }, [...inputs]);
+  const loaded = useLoaded(() => read(rounds.current), inputs, everyMs);
+  const showMore = () => {
+    rounds.current += 1;
+    loaded.reload();
+  };
+  return { ...loaded, showMore };
+}
+
+/** The accounts that the key may see. */
+export function useAccounts({ client }: Session, everyMs: number | null = null) {
+  return useLoaded(async () => (await client.call('list_accounts')).accounts, [client], everyMs);
 }

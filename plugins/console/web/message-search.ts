@@ -1,5 +1,5 @@
 import { Refusal } from '../../../client/refusal.ts';
-import { readConversations } from './conversation-search.ts';
+import { readPages } from './pages.ts';
 import type { Message, Session } from './session.ts';
 
 /** What a person looks for; an empty field asks for nothing. */
@@ -99,11 +99,11 @@ export async function findMessage({ client }: Session, id: string): Promise<Mess
 }
 
 /** `GET /contacts` finds nobody by name: whoever has a message has a conversation. */
-async function findPeople(session: Session, wanted: Wanted): Promise<People> {
+async function findPeople({ client }: Session, wanted: Wanted): Promise<People> {
   const filter = { q: wanted.person.trim(), ...accountOf(wanted) };
-  const { items, hasMore } = await readConversations(
-    session,
-    filter,
+  const { items, hasMore } = await readPages(
+    (page) => client.call('list_conversations', { query: { ...page, ...filter } }),
+    'conversations',
     conversationsAtMost,
     pagesAtMost,
   );

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { PageProps } from './app.tsx';
-import { useLoaded } from './loaded.ts';
+import { Choice, Field, submitting, useTask } from './forms.tsx';
+import { useAccounts } from './loaded.ts';
 import { MessageRow } from './message-row.tsx';
 import { type Found, type People, search, searchOn, type Wanted } from './message-search.ts';
 import { PeopleChoice } from './people-choice.tsx';
 import { texts } from './texts.ts';
-import { Button, Choice, Empty, Field, Page, Problem, useTask } from './ui.tsx';
+import { Button, Empty, Page, Problem } from './ui.tsx';
 
 const nothing: Wanted = {
   ...{ words: '', person: '', accountId: '', id: '', direction: '', status: '' },
@@ -19,10 +20,7 @@ const statuses = ['', 'queued', 'sent', 'delivered', 'read', 'failed', 'received
 export function Messages({ session }: PageProps) {
   const [wanted, want] = useState(nothing);
   const [found, setFound] = useState<Found | People | null>(null);
-  const accounts = useLoaded(
-    async () => (await session.client.call('list_accounts')).accounts,
-    [session],
-  );
+  const accounts = useAccounts(session);
   const task = useTask();
   const change = (part: Partial<Wanted>) => want({ ...wanted, ...part });
   /** @param contactId whose messages, where that was chosen */
@@ -31,13 +29,7 @@ export function Messages({ session }: PageProps) {
   const { states, messages: words } = texts;
   return (
     <Page title={texts.menu.messages}>
-      <form
-        class="card"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
+      <form class="card" onSubmit={submitting(() => run())}>
         <div class="fields">
           <Field
             label={words.words}
@@ -127,11 +119,7 @@ function Results(props: { found: Found; isBusy: boolean; onMore: () => void }) {
   const words = texts.messages;
   return (
     <>
-      {messages.length === 0 && (
-        <Empty>
-          <p>{next === null ? words.nothing : words.nothingYet}</p>
-        </Empty>
-      )}
+      {messages.length === 0 && <Empty>{next === null ? words.nothing : words.nothingYet}</Empty>}
       <ul class="rows">
         {messages.map((message) => (
           <MessageRow key={message.id} message={message} />

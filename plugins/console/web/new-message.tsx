@@ -1,26 +1,22 @@
 import { useRef, useState } from 'preact/hooks';
 import { randomId } from '../../../client/random-id.ts';
 import { Hindrances, ofKey } from './composer.tsx';
-import { useLoaded } from './loaded.ts';
+import { Choice, Dialog, Field, Form, useTask } from './forms.tsx';
+import { useAccounts } from './loaded.ts';
 import { open } from './router.ts';
 import type { Account, Session } from './session.ts';
 import { channelName, texts } from './texts.ts';
-import { Button, Choice, Dialog, Field, Problem, Shown, useTask } from './ui.tsx';
+import { Button, Shown } from './ui.tsx';
 
 /** The first message to a number. */
 export function NewMessage({ session, onClose }: { session: Session; onClose: () => void }) {
-  const loaded = useLoaded(
-    async () =>
-      (await session.client.call('list_accounts')).accounts.filter(
-        ({ status }) => status === 'connected',
-      ),
-    [session],
-  );
+  const loaded = useAccounts(session);
   return (
     <Dialog title={texts.conversations.newMessage} onClose={onClose}>
       <Shown loaded={loaded}>
-        {(accounts) =>
-          accounts.length === 0 ? (
+        {(all) => {
+          const accounts = all.filter(({ status }) => status === 'connected');
+          return accounts.length === 0 ? (
             <>
               <p>{texts.conversations.noAccount}</p>
               <div class="actions">
@@ -31,15 +27,15 @@ export function NewMessage({ session, onClose }: { session: Session; onClose: ()
               </div>
             </>
           ) : (
-            <Form session={session} accounts={accounts} onClose={onClose} />
-          )
-        }
+            <Fields session={session} accounts={accounts} onClose={onClose} />
+          );
+        }}
       </Shown>
     </Dialog>
   );
 }
 
-function Form(props: { session: Session; accounts: readonly Account[]; onClose: () => void }) {
+function Fields(props: { session: Session; accounts: readonly Account[]; onClose: () => void }) {
   const { session, accounts, onClose } = props;
   const [accountId, setAccountId] = useState(accounts[0]?.id ?? '');
   const [phone, setPhone] = useState('');
@@ -54,11 +50,12 @@ function Form(props: { session: Session; accounts: readonly Account[]; onClose: 
     open('conversations', answer.account_id, answer.contact_id);
   };
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void task.run(send, onClose);
-      }}
+    <Form
+      task={task}
+      run={() => task.run(send, onClose)}
+      action={texts.conversations.send}
+      lost={texts.conversations.lost}
+      onCancel={onClose}
     >
       <Choice
         label={texts.conversations.from}
@@ -85,13 +82,6 @@ function Form(props: { session: Session; accounts: readonly Account[]; onClose: 
         />
       </label>
       <Hindrances of={ofKey(session)} />
-      <Problem error={task.error} lost={texts.conversations.lost} />
-      <div class="actions">
-        <Button onClick={onClose}>{texts.cancel}</Button>
-        <Button type="submit" tone="main" isBusy={task.isBusy}>
-          {texts.conversations.send}
-        </Button>
-      </div>
-    </form>
+    </Form>
   );
 }

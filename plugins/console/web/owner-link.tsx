@@ -1,12 +1,13 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { components } from '../../../client/generated/schema.ts';
 import { isRefusal } from '../../../client/refusal.ts';
+import { useTask } from './forms.tsx';
 import { LinkStep } from './link-step.tsx';
 import { useLoaded } from './loaded.ts';
 import { clientOf } from './session.ts';
 import { channelName, texts } from './texts.ts';
 import { shortTime } from './times.ts';
-import { Button, Page, Problem, Shown, useTask } from './ui.tsx';
+import { Button, Page, Problem, Shown } from './ui.tsx';
 
 type Link = components['schemas']['OwnerLink'];
 

@@ -7,11 +7,7 @@ export function PeopleChoice(props: { found: People; onChoose: (person: Person) 
   const { people, hasMore } = props.found;
   const { nothingFound, nothingYet } = texts.conversations;
   if (people.length === 0) {
-    return (
-      <Empty>
-        <p>{hasMore ? nothingYet : nothingFound}</p>
-      </Empty>
-    );
+    return <Empty>{hasMore ? nothingYet : nothingFound}</Empty>;
   }
   return (
     <section class="card">

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { components } from '../../../client/generated/schema.ts';
+import { Choice, useTask } from './forms.tsx';
 import { useLoaded } from './loaded.ts';
 import type { Session } from './session.ts';
 import { channelName, texts } from './texts.ts';
-import { Badge, Button, Choice, Problem, Shown, Time, type Tone, useTask } from './ui.tsx';
+import { Badge, Button, Problem, Shown, Time, type Tone } from './ui.tsx';
 
 type Phone = components['schemas']['SimulatedPhone'];
 
@@ -24,14 +25,10 @@ export function PhoneCard(props: { session: Session; phone: Phone; onChange: () 
   const { client } = session;
   const task = useTask();
   const place = { path: { phone: phone.phone_number }, query: { channel: phone.channel } };
-  const scan = () =>
-    task.run(async () => void (await client.call('scan_with_simulated_phone', place)), onChange);
+  const scan = () => task.run(() => client.call('scan_with_simulated_phone', place), onChange);
   type Raised = Parameters<typeof client.call<'raise_simulated_phone_event'>>[1]['body'];
   const raise = (body: Raised) =>
-    task.run(
-      async () => void (await client.call('raise_simulated_phone_event', { ...place, body })),
-      onChange,
-    );
+    task.run(() => client.call('raise_simulated_phone_event', { ...place, body }), onChange);
   const code = phone.login_code ?? phone.pairing_code;
   const actions: readonly (readonly [string, Raised])[] = [
     [texts.phones.drop, { type: 'drop' }],

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { PageProps } from './app.tsx';
+import { useTask } from './forms.tsx';
 import { useLoaded } from './loaded.ts';
 import { PhoneCard } from './phone-card.tsx';
 import { texts } from './texts.ts';
-import { Button, Empty, Page, Problem, Shown, useTask } from './ui.tsx';
+import { Button, Empty, Page, Problem, Shown } from './ui.tsx';
 
 const everyMs = 5_000;
 
@@ -19,9 +20,7 @@ export function Phones({ session }: PageProps) {
       <Shown loaded={loaded}>
         {(phones) =>
           phones.length === 0 ? (
-            <Empty>
-              <p>{texts.phones.empty}</p>
-            </Empty>
+            <Empty>{texts.phones.empty}</Empty>
           ) : (
             <ul class="cards">
               {phones.map((phone) => (
@@ -47,8 +46,7 @@ function Network({ session }: Pick<PageProps, 'session'>) {
   const [said, say] = useState('');
   const reach = (reachable: boolean) =>
     task.run(
-      async () =>
-        void (await session.client.call('put_simulated_network', { body: { reachable } })),
+      () => session.client.call('put_simulated_network', { body: { reachable } }),
       () => say(reachable ? texts.phones.reachable : texts.phones.unreachable),
     );
   return (

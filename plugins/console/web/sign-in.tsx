@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { Refusal } from '../../../client/refusal.ts';
+import { Field, submitting, useTask } from './forms.tsx';
 import { texts } from './texts.ts';
-import { Bones, Button, Field, Problem } from './ui.tsx';
+import { Bones, Button, Problem } from './ui.tsx';
 
 /** Asks for a key. */
 export function SignIn(props: {
@@ -10,7 +11,7 @@ export function SignIn(props: {
   enter: (key: string) => Promise<void>;
 }) {
   const [key, setKey] = useState('');
-  const [isBusy, setBusy] = useState(false);
+  const task = useTask();
   const { error } = props;
   // A TypeError: no header can carry it.
   const isUnknown =
@@ -21,13 +22,7 @@ export function SignIn(props: {
       {props.isAsking ? (
         <Bones />
       ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            setBusy(true);
-            void props.enter(key.trim()).finally(() => setBusy(false));
-          }}
-        >
+        <form onSubmit={submitting(() => task.run(() => props.enter(key.trim())))}>
           <Field
             label={texts.signIn.key}
             type="password"
@@ -37,7 +32,7 @@ export function SignIn(props: {
             isRequired
           />
           <Problem error={isUnknown ? texts.signIn.unknown : error} lost={texts.notReached} />
-          <Button type="submit" tone="main" isBusy={isBusy}>
+          <Button type="submit" tone="main" isBusy={task.isBusy}>
             {texts.signIn.enter}
           </Button>
         </form>

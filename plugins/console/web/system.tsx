@@ -2,7 +2,7 @@ import { Unreachable } from '../../../client/refusal.ts';
 import type { PageProps } from './app.tsx';
 import { useLoaded } from './loaded.ts';
 import { texts } from './texts.ts';
-import { Badge, Page, Shown, Time } from './ui.tsx';
+import { Badge, Ever, Fact, Page, Shown } from './ui.tsx';
 
 /** Whose key this is, what it may do, and which gateway answers. */
 export function System({ session: { me } }: PageProps) {
@@ -11,30 +11,26 @@ export function System({ session: { me } }: PageProps) {
     <Page title={texts.menu.system}>
       <div class="card">
         <dl class="facts">
-          <dt>{texts.system.tenant}</dt>
-          <dd>
+          <Fact name={texts.system.tenant}>
             <bdi>{tenant.name}</bdi> <code>{tenant.id}</code>
-          </dd>
-          <dt>{texts.system.mode}</dt>
-          <dd>{tenant.mode === 'test' ? texts.testMode : texts.liveMode}</dd>
-          <dt>{texts.system.plan}</dt>
-          <dd>{tenant.plan}</dd>
-          <dt>{texts.system.status}</dt>
-          <dd>{tenant.status}</dd>
-          <dt>{texts.system.key}</dt>
-          <dd>
+          </Fact>
+          <Fact name={texts.system.mode}>
+            {tenant.mode === 'test' ? texts.testMode : texts.liveMode}
+          </Fact>
+          <Fact name={texts.system.plan}>{tenant.plan}</Fact>
+          <Fact name={texts.system.status}>{tenant.status}</Fact>
+          <Fact name={texts.system.key}>
             {key.name !== null && <bdi>{key.name}</bdi>} <code>{key.id}</code>
-          </dd>
-          <dt>{texts.system.scopes}</dt>
-          <dd>{key.scopes?.join(', ') ?? texts.system.all}</dd>
-          <dt>{texts.system.accounts}</dt>
-          <dd>{key.account_ids?.join(', ') ?? texts.system.all}</dd>
-          <dt>{texts.system.expires}</dt>
-          <dd>{key.expires_at === null ? texts.system.never : <Time at={key.expires_at} />}</dd>
-          <dt>{texts.system.features}</dt>
-          <dd>{me.features.join(', ')}</dd>
-          <dt>{texts.system.version}</dt>
-          <dd>{me.version}</dd>
+          </Fact>
+          <Fact name={texts.system.scopes}>{key.scopes?.join(', ') ?? texts.system.all}</Fact>
+          <Fact name={texts.system.accounts}>
+            {key.account_ids?.join(', ') ?? texts.system.all}
+          </Fact>
+          <Fact name={texts.system.expires}>
+            <Ever at={key.expires_at} />
+          </Fact>
+          <Fact name={texts.system.features}>{me.features.join(', ')}</Fact>
+          <Fact name={texts.system.version}>{me.version}</Fact>
         </dl>
       </div>
       <Parts />
@@ -52,14 +48,13 @@ function Parts() {
       <Shown loaded={loaded}>
         {(checks) => (
           <dl class="facts">
-            {checks.map(([name, state]) => [
-              <dt key={name}>{texts.system.checks[name] ?? name}</dt>,
-              <dd key={`${name} state`}>
+            {checks.map(([name, state]) => (
+              <Fact key={name} name={texts.system.checks[name] ?? name}>
                 <Badge tone={state === 'ok' ? 'good' : 'bad'}>
                   {state === 'ok' ? texts.system.there : texts.system.away}
                 </Badge>
-              </dd>,
-            ])}
+              </Fact>
+            ))}
           </dl>
         )}
       </Shown>

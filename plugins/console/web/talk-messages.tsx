@@ -49,11 +49,7 @@ export function TalkMessages(props: {
       }}
     >
       {props.earlier}
-      {messages.length === 0 && (
-        <Empty>
-          <p>{texts.conversations.noMessages}</p>
-        </Empty>
-      )}
+      {messages.length === 0 && <Empty>{texts.conversations.noMessages}</Empty>}
       {messages.map((message, index) => {
         const day = dayOf(message.created_at);
         const before = messages[index - 1];

@@ -3,7 +3,7 @@ import { AsContact } from './as-contact.tsx';
 import { Composer } from './composer.tsx';
 import { ContactDetails } from './contact-details.tsx';
 import { type Live, useEvents } from './live.ts';
-import { useLoaded } from './loaded.ts';
+import { useAccounts, useLoaded } from './loaded.ts';
 import { address } from './router.ts';
 import { mayManage, type Session } from './session.ts';
 import { TalkMessages } from './talk-messages.tsx';
@@ -38,11 +38,7 @@ export function Talk(props: {
     if (opening.current === current) opening.current = read.opening;
     return read;
   }, [session, accountId, contactId]);
-  const accounts = useLoaded(
-    async () => (await session.client.call('list_accounts')).accounts,
-    [session],
-    accountsMs,
-  );
+  const accounts = useAccounts(session, accountsMs);
   const follows = useRef(true);
   const showSent = () => {
     follows.current = true;

@@ -1,8 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { isRefusal, Unreachable } from '../../../client/refusal.ts';
+import type { Account } from './session.ts';
 import { texts } from './texts.ts';
-import { fullTime, shortTime } from './times.ts';
+import { count, fullTime, shortTime } from './times.ts';
+
+type Limits = Pick<Account['limits'], 'sends' | 'sends_cap' | 'new_contacts' | 'new_contacts_cap'>;
 
 export type Tone = 'good' | 'wait' | 'bad' | 'plain';
 
@@ -32,7 +35,7 @@ export function Page(props: {
 
 export function Button(props: {
   children: ComponentChildren;
-  onClick?: () => void;
+  onClick?: (() => unknown) | undefined;
   tone?: 'main' | 'danger' | 'link';
   isBusy?: boolean;
   isDisabled?: boolean;
@@ -72,6 +75,21 @@ export function Time({ at }: { at: string }) {
   );
 }
 
+/** A time that may never come, or has never come. */
+export function Ever({ at }: { at: string | null }) {
+  return at === null ? texts.system.never : <Time at={at} />;
+}
+
+/** One of some facts: its name, and what it is. */
+export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
 /** Grey lines where a list will be. */
 export function Bones() {
   return (
@@ -84,15 +102,25 @@ export function Bones() {
   );
 }
 
-export function Empty({ children }: { children: ComponentChildren }) {
-  return <div class="empty">{children}</div>;
+/** Said where a list has nothing to show. */
+export function Empty({ children, hint }: { children: string; hint?: string }) {
+  return (
+    <div class="empty">
+      <p>{children}</p>
+      {hint !== undefined && <p class="quiet">{hint}</p>}
+    </div>
+  );
 }
 
 /**
  * Why something did not work: the gateway's sentence, what is wrong with which field, and the code small. `lost` is said
  * where no answer came.
  */
-export function Problem(props: { error: unknown; lost?: string; onRetry?: () => void }) {
+export function Problem(props: {
+  error: unknown;
+  lost?: string | undefined;
+  onRetry?: () => void;
+}) {
   const { error, lost = texts.lost, onRetry } = props;
   if (error === null || error === undefined) return null;
   const isAway = error instanceof Unreachable;
@@ -132,6 +160,22 @@ export function Shown<Value>(props: {
   );
 }
 
+/** What was sent today, against its caps. */
+export function LimitBars({ limits }: { limits: Limits }) {
+  const { sends, sends_cap, new_contacts, new_contacts_cap } = limits;
+  const words = texts.accounts;
+  return (
+    <>
+      <Bar value={sends} of={sends_cap} text={words.sends(count(sends), count(sends_cap))} />
+      <Bar
+        value={new_contacts}
+        of={new_contacts_cap}
+        text={words.newContacts(count(new_contacts), count(new_contacts_cap))}
+      />
+    </>
+  );
+}
+
 /** How much of a cap is used. */
 export function Bar({ value, of, text }: { value: number; of: number; text: string }) {
   return (
@@ -139,144 +183,5 @@ export function Bar({ value, of, text }: { value: number; of: number; text: stri
       <meter min={0} max={Math.max(of, 1)} value={value} aria-label={text} />
       <span>{text}</span>
     </div>
-  );
-}
-
-export function Dialog(props: { title: string; onClose: () => void; children: ComponentChildren }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useLayoutEffect(() => {
-    const shown = dialog.current;
-    shown?.showModal();
-    // Only a dialog that is closed before it is removed gives the focus back to what opened it.
-    return () => shown?.close();
-  }, []);
-  return (
-    <dialog
-      ref={dialog}
-      onClose={(event) => event.currentTarget.isConnected && props.onClose()}
-      aria-label={props.title}
-    >
-      <h2>{props.title}</h2>
-      {props.children}
-    </dialog>
-  );
-}
-
-/** Asks before something that cannot be taken back. */
-export function Confirm(props: {
-  title: string;
-  text: string;
-  action: string;
-  run: () => Promise<unknown>;
-  onClose: () => void;
-}) {
-  const task = useTask();
-  return (
-    <Dialog title={props.title} onClose={props.onClose}>
-      <p>{props.text}</p>
-      <Problem error={task.error} />
-      <div class="actions">
-        <Button onClick={props.onClose}>{texts.cancel}</Button>
-        <Button
-          tone="danger"
-          isBusy={task.isBusy}
-          onClick={() => task.run(async () => void (await props.run()), props.onClose)}
-        >
-          {props.action}
-        </Button>
-      </div>
-    </Dialog>
-  );
-}
-
-/** Something that a person started: one at a time, its failure kept until the next try. */
-export function useTask() {
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const run = async (work: () => Promise<void>, onDone?: () => void) => {
-    setBusy(true);
-    setError(null);
-    try {
-      await work();
-      onDone?.();
-    } catch (failure) {
-      setError(failure);
-    } finally {
-      setBusy(false);
-    }
-  };
-  return { isBusy, error, run, clear: () => setError(null) };
-}
-
-/** One labelled field. */
-export function Field(props: {
-  label: string;
-  value: string;
-  onInput: (value: string) => void;
-  type?: 'text' | 'password' | 'tel' | 'url' | 'date' | 'search';
-  hint?: string;
-  placeholder?: string;
-  isRequired?: boolean;
-}) {
-  return (
-    <label class="field">
-      <span>{props.label}</span>
-      <input
-        // Preact types each kind of input apart.
-        type={(props.type ?? 'text') as 'text'}
-        value={props.value}
-        placeholder={props.placeholder}
-        required={props.isRequired}
-        autocomplete="off"
-        spellcheck={false}
-        onInput={(event) => props.onInput(event.currentTarget.value)}
-      />
-      {props.hint !== undefined && <small>{props.hint}</small>}
-    </label>
-  );
-}
-
-/** One choice of several. */
-export function Choice<Value extends string>(props: {
-  label: string;
-  value: Value;
-  options: readonly (readonly [Value, string])[];
-  onChange: (value: Value) => void;
-}) {
-  return (
-    <label class="field">
-      <span>{props.label}</span>
-      <select
-        value={props.value}
-        onChange={(event) => props.onChange(event.currentTarget.value as Value)}
-      >
-        {props.options.map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
-/** One choice of several, to be ticked. */
-export function Option(props: {
-  text: string;
-  hint?: string;
-  isChecked: boolean;
-  onChange: (isChecked: boolean) => void;
-}) {
-  return (
-    <label class="option">
-      <input
-        type="checkbox"
-        checked={props.isChecked}
-        onChange={(event) => props.onChange(event.currentTarget.checked)}
-      />
-      <span>
-        {props.text} {props.hint !== undefined && <small>{props.hint}</small>}
-      </span>
-    </label>
   );
 }

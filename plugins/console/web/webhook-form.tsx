@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { components } from '../../../client/generated/schema.ts';
-import { Copy } from './copy.tsx';
+import { ShownOnce } from './copy.tsx';
+import { Dialog, Field, Form, Option, Options, useTask } from './forms.tsx';
 import { useLoaded } from './loaded.ts';
 import type { Session } from './session.ts';
 import { texts } from './texts.ts';
-import { Button, Dialog, Field, Option, Problem, Shown, useTask } from './ui.tsx';
+import { Shown } from './ui.tsx';
 
 type Listed = components['schemas']['ListedWebhook'];
 
@@ -24,15 +25,13 @@ export function WebhookForm(props: FormProps) {
   const title = props.webhook === undefined ? texts.webhooks.add : texts.webhooks.edit;
   if (secret !== null) {
     return (
-      <Dialog title={texts.webhooks.secret} onClose={props.onClose}>
-        <p>{texts.webhooks.secretOnce}</p>
-        <Copy value={secret} label={texts.webhooks.copySecret} />
-        <div class="actions">
-          <Button tone="main" onClick={props.onClose}>
-            {texts.close}
-          </Button>
-        </div>
-      </Dialog>
+      <ShownOnce
+        title={texts.webhooks.secret}
+        text={texts.webhooks.secretOnce}
+        value={secret}
+        label={texts.webhooks.copySecret}
+        onClose={props.onClose}
+      />
     );
   }
   return (
@@ -66,13 +65,14 @@ function Fields(
   const [atFirst] = useState(() =>
     names.filter((event) => webhook?.subscribed_to.some((one) => one === event) ?? true),
   );
-  const [chosen, choose] = useState<readonly string[]>(atFirst);
+  const [ticked, choose] = useState<readonly string[]>(atFirst);
+  const chosen = names.filter((event) => ticked.includes(event));
   const [isOn, setOn] = useState(webhook?.enabled ?? true);
   const [hasRetries, setRetries] = useState(webhook?.retries_enabled ?? true);
   const [isSigned, setSigned] = useState(true);
   const task = useTask();
   const save = async () => {
-    const whole = { url: url.trim(), subscribed_to: [...chosen] };
+    const whole = { url: url.trim(), subscribed_to: chosen };
     const rules = { enabled: isOn, retries_enabled: hasRetries };
     const given = name === webhook?.name ? name : name.trim();
     const named = given === '' ? {} : { name: given };
@@ -99,15 +99,8 @@ function Fields(
       if (secret === null) onClose();
       else props.onSecret(secret);
     });
-  const toggle = (event: string, isChosen: boolean) =>
-    choose(names.filter((one) => (one === event ? isChosen : chosen.includes(one))));
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit();
-      }}
-    >
+    <Form task={task} run={submit} action={texts.contact.save} onCancel={onClose}>
       <Field
         label={texts.webhooks.url}
         type="url"
@@ -122,30 +115,17 @@ function Fields(
         onInput={setName}
         hint={texts.webhooks.nameHint}
       />
-      <fieldset class="field">
-        <legend>{texts.webhooks.events}</legend>
-        {props.events.map(([event, description]) => (
-          <Option
-            key={event}
-            text={event}
-            hint={description}
-            isChecked={chosen.includes(event)}
-            onChange={(isChosen) => toggle(event, isChosen)}
-          />
-        ))}
-      </fieldset>
+      <Options
+        label={texts.webhooks.events}
+        chosen={chosen}
+        options={props.events.map(([event, description]) => [event, event, description])}
+        onChange={choose}
+      />
       <Option text={texts.webhooks.retries} isChecked={hasRetries} onChange={setRetries} />
       <Option text={texts.webhooks.on} isChecked={isOn} onChange={setOn} />
       {webhook === undefined && (
         <Option text={texts.webhooks.sign} isChecked={isSigned} onChange={setSigned} />
       )}
-      <Problem error={task.error} />
-      <div class="actions">
-        <Button onClick={onClose}>{texts.cancel}</Button>
-        <Button type="submit" tone="main" isBusy={task.isBusy}>
-          {texts.contact.save}
-        </Button>
-      </div>
-    </form>
+    </Form>
   );
 }

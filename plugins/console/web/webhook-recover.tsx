@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
+import { Choice, Field, submitting, useTask } from './forms.tsx';
 import { useLoaded } from './loaded.ts';
 import type { Session } from './session.ts';
 import { texts } from './texts.ts';
 import { count, fullTime, today } from './times.ts';
-import { Bar, Button, Choice, Field, Problem, useTask } from './ui.tsx';
+import { Bar, Button, Problem } from './ui.tsx';
 
 const everyMs = 2_000;
 const choices = ['all', 'failed', 'suppressed'] as const;
@@ -26,22 +27,16 @@ export function WebhookRecover({ session, id }: { session: Session; id: string }
   );
   const task = useTask();
   const start = () =>
-    task.run(async () => {
+    task.run(() => {
       const since = new Date(`${day}T00:00:00`).toISOString();
-      await client.call('recover_webhook', { path, body: { since, status } });
+      return client.call('recover_webhook', { path, body: { since, status } });
     }, loaded.reload);
   const job = loaded.value?.job ?? null;
   const words = texts.webhooks.recovery;
   return (
     <section class="card">
       <h2>{words.title}</h2>
-      <form
-        class="fields"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void start();
-        }}
-      >
+      <form class="fields" onSubmit={submitting(start)}>
         <Field label={words.since} type="date" value={day} onInput={setDay} isRequired />
         <Choice
           label={words.what}

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import { Copy } from './copy.tsx';
+import { Confirm, useTask } from './forms.tsx';
 import type { Session } from './session.ts';
 import { texts } from './texts.ts';
-import { Button, Confirm, Problem, useTask } from './ui.tsx';
+import { Button, Problem } from './ui.tsx';
 
 type Asked = 'rotate' | 'off' | null;
 

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { OperationAnswer } from '../../../client/call.ts';
+import { Choice, useTask } from './forms.tsx';
 import type { Session } from './session.ts';
 import { texts } from './texts.ts';
-import { Badge, Button, Choice, Problem, useTask } from './ui.tsx';
+import { Badge, Button, Problem } from './ui.tsx';
 
 /** Sends a sample event to the address, and shows what it answered. */
 export function WebhookTest(props: { session: Session; id: string; events: readonly string[] }) {

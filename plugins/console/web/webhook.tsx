@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
 import { Deliveries } from './deliveries.tsx';
+import { Confirm, useTask } from './forms.tsx';
 import { useLoaded } from './loaded.ts';
 import { address, open } from './router.ts';
 import type { Session } from './session.ts';
 import { texts } from './texts.ts';
 import { fullTime } from './times.ts';
-import { Button, Confirm, Empty, Page, Problem, Shown, useTask } from './ui.tsx';
+import { Button, Empty, Page, Problem, Shown } from './ui.tsx';
 import { WebhookForm } from './webhook-form.tsx';
 import { Health } from './webhook-health.tsx';
 import { WebhookRecover } from './webhook-recover.tsx';
@@ -29,8 +30,7 @@ export function Webhook({ session, id }: { session: Session; id: string }) {
     5_000,
   );
   const task = useTask();
-  const enable = () =>
-    task.run(async () => void (await client.call('reenable_webhook', { path })), loaded.reload);
+  const enable = () => task.run(() => client.call('reenable_webhook', { path }), loaded.reload);
   const back = <a href={address('webhooks')}>{texts.webhooks.all}</a>;
   return (
     <Page title={loaded.value?.webhook?.name ?? texts.webhooks.one} actions={back}>

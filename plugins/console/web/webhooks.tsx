@@ -31,10 +31,7 @@ export function Webhooks(props: PageProps) {
       <Shown loaded={loaded}>
         {(webhooks) =>
           webhooks.length === 0 ? (
-            <Empty>
-              <p>{texts.webhooks.empty}</p>
-              <p class="quiet">{texts.webhooks.emptyHint}</p>
-            </Empty>
+            <Empty hint={texts.webhooks.emptyHint}>{texts.webhooks.empty}</Empty>
           ) : (
             <ul class="cards">
               {webhooks.map((webhook) => (
