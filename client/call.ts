@@ -113,7 +113,8 @@ export async function callOnce(
     renew();
     if (signal?.aborted) leave();
     signal?.addEventListener('abort', leave);
-    answer = await fetch(url, { method, headers, ...sent, signal: ending.signal });
+    const how = { method, headers, ...sent, redirect: 'manual' } as const;
+    answer = await fetch(url, { ...how, signal: ending.signal });
     isLines = answer.headers.get('content-type')?.includes('ndjson') === true;
     text = await (isLines ? pieceByPiece(answer, renew) : answer.text());
   } catch (error) {

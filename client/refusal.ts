@@ -61,20 +61,29 @@ export function isRefusal(error: unknown): error is AnyRefusal {
 /** No answer of the gateway has come: it was not reached, ended in the middle, or something else answered. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
-  /** The HTTP status of an answer that was not the gateway's; null where none came. */
+  /** The HTTP status of an answer that was not the gateway's; null where none came, 0 for a redirect in a browser. */
   readonly status: number | null;
   readonly retryAfterS: number | null;
 
   constructor(cause: unknown, answer?: Pick<Response, 'status' | 'headers'>) {
-    super(
-      answer === undefined
-        ? 'the gateway cannot be reached'
-        : `an answer ${answer.status} came that is not the gateway's`,
-      { cause },
-    );
+    super(sentenceOf(answer), { cause });
     this.status = answer?.status ?? null;
     this.retryAfterS = secondsOf(answer?.headers.get('retry-after') ?? null);
   }
+}
+
+/** Whether an answer of this status points elsewhere; browsers show 0 for every status that does. */
+export function isRedirect(status: number | null): boolean {
+  return status === 0 || (status !== null && status >= 300 && status < 400);
+}
+
+function sentenceOf(answer: Pick<Response, 'status' | 'headers'> | undefined): string {
+  if (answer === undefined) return 'the gateway cannot be reached';
+  const { status, headers } = answer;
+  if (status === 0) return 'baseUrl is redirected: the browser does not show whereto';
+  if (!isRedirect(status)) return `an answer ${status} came that is not the gateway's`;
+  const target = headers.get('location') ?? 'no address';
+  return `baseUrl is redirected: an answer ${status} points to ${target}`;
 }
 
 /**
@@ -89,7 +98,9 @@ export function errorOf(
   const fields: Record<string, unknown> = isObject ? { ...body } : {};
   // Specification: 401 carries the number.
   const code = fields.error_code === 401 ? 'unauthorized' : fields.error_code;
-  if (typeof code !== 'string') return new Unreachable(undefined, answer);
+  if (typeof code !== 'string' || isRedirect(answer.status)) {
+    return new Unreachable(undefined, answer);
+  }
   // A newer gateway may know further codes; the types are those of this version.
   return new Refusal(code as ErrorCode, answer, fields);
 }

@@ -1,4 +1,4 @@
-import { isRefusal, Unreachable } from './refusal.ts';
+import { isRedirect, isRefusal, Unreachable } from './refusal.ts';
 
 /** Pauses between tries where the gateway says nothing, in milliseconds; the last one repeats. */
 const pausesMs = [200, 500, 1000, 2000, 5000];
@@ -15,7 +15,7 @@ export interface Patience {
 /**
  * Runs a request until it succeeds, is refused for good, or its time is over. Tried again: answers 429, 502 and 503, after
  * `Retry-After`; a gateway that cannot be reached, where a repetition is safe. What is tried for ever goes on behind every
- * answer that is not the gateway's, too.
+ * answer that is not the gateway's, too. A redirect is final: the request would go on as another one, with the key.
  * @throws the last error of the request; the reason of the signal
  */
 export async function withRetries<Result>(
@@ -42,7 +42,7 @@ function mayPass(error: unknown, isRepeatable: boolean, isEndless: boolean): boo
   if (isRefusal(error)) {
     return error.status === 429 || (isRepeatable && (error.status === 503 || error.status === 502));
   }
-  if (!isRepeatable || !(error instanceof Unreachable)) return false;
+  if (!isRepeatable || !(error instanceof Unreachable) || isRedirect(error.status)) return false;
   return isEndless || (error.status ?? 500) >= 429;
 }
 

@@ -254,6 +254,39 @@ t.test('what no request can be made of is refused at once', async (t) => {
   t.equal(requests, 0);
 });
 
+t.test('a redirect is not followed: it is an error at once, and says whereto', async (t) => {
+  const requests: string[] = [];
+  const answers = '{"messages":[],"events":[],"accounts":[],"next_cursor":"new","cursor":"new"}';
+  const elsewhere = await answering(t, (_, response) => {
+    requests.push('elsewhere');
+    response.writeHead(200, { 'content-type': 'application/json' }).end(answers);
+  });
+  const refusal = '{"error_code":"unavailable"}';
+  for (const status of [301, 302, 303, 307, 308]) {
+    const baseUrl = await answering(t, ({ url }, response) => {
+      requests.push('here');
+      const headers = { location: `${elsewhere}${url}`, 'content-type': 'application/json' };
+      response.writeHead(status, headers).end(status === 308 ? refusal : '<html>');
+    });
+    const client = new GatewayClient({ baseUrl, apiKey: 'key' });
+    const wanted = { name: 'Unreachable', status, message: /^baseUrl .* http:\S+\/v1\/v1\/\w+/ };
+    const calls: (() => Promise<unknown>)[] = [
+      () => client.send({ to: { phone: '+12025550123' }, text: 'Hi' }),
+      () => client.call('list_accounts'),
+      () => client.messages({ cursor: 'old' }).next(),
+      () => client.events().next(),
+    ];
+    for (const call of calls) {
+      await t.rejects(call, wanted, `${status}`);
+      t.same(requests.splice(0), ['here']);
+    }
+  }
+  // What a browser shows of a redirect, but for its type: no status, no header.
+  const options = { baseUrl: elsewhere, apiKey: 'key', fetch: async () => Response.error() };
+  const inBrowser = new GatewayClient(options).messages().next();
+  await t.rejects(inBrowser, { name: 'Unreachable', status: 0, message: /^baseUrl / });
+});
+
 t.test('an answer of somebody else is no refusal', async (t) => {
   const baseUrl = await answering(t, (_, response) => response.writeHead(404).end('<html>'));
   const client = new GatewayClient({ baseUrl, apiKey: 'key' });
