@@ -14,8 +14,11 @@ export function erasurePlugin(schema: Parameters<typeof belongingsOf>[0]): Gatew
   return gatewayPlugin('erasure', ['storage', 'media'], async (app) => {
     const { media, storage } = app.container.cradle;
     const log = app.container.cradle.log.child({ plugin: 'erasure' });
-    const sweepMedia = (tenantId: string) => media.swept(tenantId);
-    const sweep = new ErasureSweep({ storage, sweepMedia, log });
+    const sweep = new ErasureSweep({
+      storage,
+      sweepMedia: (tenantId, signal) => media.swept(tenantId, signal),
+      log,
+    });
     provide(app.container, 'erasures', sweep);
     app.addHook('onReady', async () => {
       for (const step of tenantSteps(storage, belongingsOf(schema))) sweep.add('ten', step);

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { spread } from '../../core/backoff.ts';
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
@@ -30,8 +31,8 @@ const endLane = erasureLane('end');
 /** What erasures are gone on with. */
 export interface ErasureSweepParts {
   readonly storage: Pick<Storage, 'now' | 'read' | 'scrub' | 'submit'>;
-  /** Deletes the files of a tenant's deleted messages; rejects while one is left. */
-  sweepMedia(tenantId: string): Promise<void>;
+  /** Deletes the files of a tenant's deleted messages; rejects while one is left, and when the signal aborts. */
+  sweepMedia(tenantId: string, signal: AbortSignal): Promise<void>;
   readonly log: GatewayLog;
 }
 
@@ -45,6 +46,8 @@ export class ErasureSweep implements Erasures {
 
   constructor(parts: ErasureSweepParts) {
     this.#parts = parts;
+    // As many listen as files are being deleted.
+    setMaxListeners(0, this.#stopping.signal);
     this.#loop = new Loop(
       () => spread(sweepMs, 0.2),
       () => this.#sweep(),
@@ -90,6 +93,7 @@ export class ErasureSweep implements Erasures {
   }
 
   #failed(error: unknown): void {
+    if (this.#stopping.signal.aborted) return;
     this.#parts.log.warn({ err: error }, 'an erasure could not be gone on with');
   }
 
@@ -102,7 +106,7 @@ export class ErasureSweep implements Erasures {
       }
       if (signal.aborted) return;
       await storage.submit(blankLane, erasure.id);
-      await sweepMedia(erasure.tenantId);
+      await sweepMedia(erasure.tenantId, signal);
       await storage.scrub();
       await storage.submit(endLane, erasure.id);
     } finally {

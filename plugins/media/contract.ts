@@ -99,9 +99,10 @@ export interface MediaService {
   sweep(): void;
   /**
    * Deletes the files of a tenant that are given up.
+   * @param signal ends it at once, as one that could not delete all
    * @throws GatewayError `unavailable` when one could not be deleted, which a later sweep tries again
    */
-  swept(tenantId: string): Promise<void>;
+  swept(tenantId: string, signal: AbortSignal): Promise<void>;
   /**
    * Makes an address of a stored file, valid for 24 hours on any process. Whoever has the address can read the file.
    */

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { PacedLines } from '../../core/paced-lines.ts';
+import { untilAborted } from '../../core/waiting.ts';
 import type { MediaLocation } from './contract.ts';
 import { forgetLane } from './lanes.ts';
 import type { MediaStore } from './store/store.ts';
@@ -81,7 +82,8 @@ export class Deletion {
       await Promise.all(
         files.slice(start, start + atOnce).map(async (file) => {
           try {
-            await this.#parts.store.remove(file);
+            // A store that does not answer holds up no stop: the row is left, so that the removal is repeated.
+            await untilAborted(stop, this.#parts.store.remove(file));
             deleted.push(file.key);
           } catch (error) {
             if (this.#parts.store.isOfOneFile(error)) refused += 1;

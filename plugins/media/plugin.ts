@@ -50,7 +50,7 @@ export default gatewayPlugin(
       aheadFiles: settings.ahead,
       metrics: mediaMetrics(metrics),
       sweep: () => upkeep.kick(),
-      swept: (tenantId) => upkeep.sweepOf(tenantId),
+      swept: (tenantId, signal) => upkeep.sweepOf(tenantId, signal),
       log,
     });
     provide(app.container, 'media', service);

@@ -44,7 +44,7 @@ export interface ServiceParts {
   /** Starts a sweep. */
   sweep(): void;
   /** See `MediaService.swept`. */
-  swept(tenantId: string): Promise<void>;
+  swept(tenantId: string, signal: AbortSignal): Promise<void>;
   readonly log: GatewayLog;
 }
 

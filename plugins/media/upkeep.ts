@@ -20,7 +20,7 @@ export interface Upkeep {
   /** Starts a sweep. */
   kick(): void;
   /** Deletes what a tenant has given up, see `MediaService.swept`. */
-  sweepOf(tenantId: string): Promise<void>;
+  sweepOf(tenantId: string, signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -40,8 +40,8 @@ export function startMediaUpkeep(parts: MediaUpkeepParts): Upkeep {
   loop.kick();
   return {
     kick: () => loop.kick(),
-    async sweepOf(tenantId) {
-      if (await deletion.ofTenant(tenantId, stopping.signal)) return;
+    async sweepOf(tenantId, signal) {
+      if (await deletion.ofTenant(tenantId, signal)) return;
       throw new GatewayError('unavailable', { cause: new Error('a file is not deleted yet') });
     },
     async stop() {

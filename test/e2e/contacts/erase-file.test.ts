@@ -5,6 +5,7 @@ import { engines } from '../../harness/databases.ts';
 import { runGateway } from '../../harness/gateway.ts';
 import { file, mediaServer, picture } from '../../harness/media-server.ts';
 import { openRows } from '../../harness/rows.ts';
+import { s3Server } from '../../harness/s3-server.ts';
 import { pair, phoneNumber, receive, until } from '../../harness/story.ts';
 import { contacts } from './lists.ts';
 
@@ -46,4 +47,42 @@ t.test('a contact whose file cannot be deleted is erasing until it is gone', asy
   await until('the end', async () => (await underWay()).length === 0 || undefined);
   t.same(await kept(), []);
   t.same(await rows.rows('select id from media_files'), []);
+});
+
+t.test('a stop waits for no bucket that never answers, and the erasure goes on', async (t) => {
+  const s3 = await s3Server(t);
+  const { endpoint, bucket } = s3.settings;
+  const { url } = await engines.sqlite.create(t);
+  const gateway = await runGateway(t, {
+    databaseUrl: url,
+    settings: {
+      GATEWAY_MEDIA__S3__BUCKET: bucket,
+      GATEWAY_MEDIA__S3__ENDPOINT: String(endpoint),
+      GATEWAY_MEDIA__S3__ACCESS_KEY: 'id',
+      GATEWAY_MEDIA__S3__SECRET_KEY: 'secret',
+      GATEWAY_MEDIA__S3__PATH_STYLE: 'true',
+    },
+  });
+  const { api } = gateway;
+  await pair(api, phone);
+  const server = await mediaServer(t);
+  server.answer('/cat.png', file('image/png', picture));
+  const media_url = `${server.url}/cat.png`;
+  // As many as are deleted side by side, three times.
+  for (let n = 0; n < 24; n += 1) {
+    await receive(api, phone, { from: { phone: ada }, text: `cat ${n}`, ...{ media_url } });
+  }
+  t.equal(s3.objects.size, 24);
+  s3.silent = true;
+  const { id } = (await contacts(api, `?phone=${encodeURIComponent(ada)}`))[0] ?? { id: '' };
+  t.match(await api.delete(`/contacts/${id}`), { status: 200, body: { id, status: 'erasing' } });
+  t.equal(await gateway.stop(), 0);
+  const rows = openRows(t, url);
+  const left = () => rows.rows('select id from erasures union all select id from media_files');
+  t.equal((await left()).length, 25);
+  t.match(await rows.rows('select owner from leases'), [{ owner: null }], 'handed over');
+  s3.silent = false;
+  await gateway.start();
+  await until('the end', async () => (await left()).length === 0 || undefined);
+  t.equal(s3.objects.size, 0);
 });
