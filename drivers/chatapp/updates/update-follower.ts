@@ -4,9 +4,7 @@ import type { AccountCheck } from '../account-check.ts';
 import type { Client } from '../client.ts';
 import type { People } from '../people.ts';
 import type { Progress } from '../progress.ts';
-import { loggableError } from '../rpc-errors.ts';
 import type { CredentialBuffer } from '../storage/credential-buffer.ts';
-import { PacedWrites } from '../storage/paced-writes.ts';
 import type { Timing } from '../timing.ts';
 import { Trouble } from '../trouble.ts';
 import { ArrivalSignal } from './arrival-signal.ts';
@@ -14,6 +12,7 @@ import { type Contents, contentsOf } from './contents.ts';
 import { differenceSince } from './difference.ts';
 import { changesSequence, PendingPushes } from './pending-pushes.ts';
 import { type Portion, PortionLine } from './portion-line.ts';
+import { ProgressWrites } from './progress-writes.ts';
 import type { ReadMarks } from './read-marks.ts';
 import type { Position } from './sequence.ts';
 import type { Translated } from './translated.ts';
@@ -41,9 +40,7 @@ export interface UpdateFollowerParts {
  */
 export class UpdateFollower {
   readonly #parts: UpdateFollowerParts;
-  readonly #writes: PacedWrites;
-  /** For updates without events. */
-  readonly #eventlessWrites: PacedWrites;
+  readonly #writes: ProgressWrites;
   readonly #arrival = new ArrivalSignal();
   readonly #pending = new PendingPushes();
   readonly #portions: PortionLine;
@@ -55,23 +52,18 @@ export class UpdateFollower {
 
   constructor(parts: UpdateFollowerParts) {
     this.#parts = parts;
-    const { timing, signal } = parts;
-    this.#writes = new PacedWrites(() => this.#write(), timing.progress, signal);
-    this.#eventlessWrites = new PacedWrites(
-      () => this.#writePosition(),
-      timing.eventlessProgress,
-      signal,
-    );
+    const { signal } = parts;
+    this.#writes = new ProgressWrites(parts);
     this.#portions = new PortionLine({
       ...{ port: parts.port, signal },
       refused: () => this.#arrival.ring(),
       met: (changed) => {
         parts.people.keep(changed);
-        this.#writeChanges();
+        this.#writes.changes();
       },
       stored: (portion, hasEvents) => this.#stored(portion, hasEvents),
       receiptsSettled: () => {
-        if (!parts.marks.oweReceipts) this.#note();
+        if (!parts.marks.oweReceipts) this.#writes.position();
         // Refused receipts come again sooner than the run waits.
         this.#arrival.ring();
       },
@@ -159,7 +151,7 @@ export class UpdateFollower {
       }
       if (position !== null) return;
       await this.#portions.empty();
-      this.#note();
+      this.#writes.position();
     } catch (error) {
       this.#behind = true;
       throw error;
@@ -218,34 +210,7 @@ export class UpdateFollower {
     const hasMoved = position.pts !== progress.position?.pts;
     progress.advance(position);
     if (hasEvents && !marks.oweReceipts) progress.note();
-    else if (hasMoved) this.#eventlessWrites.request();
-    this.#writeChanges();
-  }
-
-  /** People are stored without events as well: an erasure finds them by that. */
-  #writeChanges(): void {
-    if (this.#parts.buffer.hasChanges) this.#writes.request();
-  }
-
-  #note(): void {
-    this.#parts.progress.note();
-    this.#writes.request();
-  }
-
-  /** Stores the position, unless updates before it have to come again after a crash. */
-  async #writePosition(): Promise<void> {
-    const { marks, progress } = this.#parts;
-    if (marks.oweReceipts) return;
-    progress.note();
-    await this.#write();
-  }
-
-  /** Stores how far updates were taken. A stored position that is behind only repeats updates. */
-  async #write(): Promise<void> {
-    const { port, buffer, accountId } = this.#parts;
-    await buffer.write().catch((error: unknown) => {
-      const context = { accountId, error: loggableError(error) };
-      port.log.debug(context, 'how far updates were taken is not stored');
-    });
+    else if (hasMoved) this.#writes.eventlessPosition();
+    this.#writes.changes();
   }
 }
