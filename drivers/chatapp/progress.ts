@@ -20,6 +20,8 @@ interface Stored {
   readonly ownId: number | null;
   readonly since: number;
   readonly position: Position;
+  /** Absent: false. */
+  readonly isSetBack?: boolean;
   readonly sent: readonly (readonly [string, SentMessage])[];
 }
 
@@ -32,6 +34,9 @@ export class Progress {
   /** The account's own id on the network; null until the network has named it. */
   ownId: number | null = null;
   #position: Position | null = null;
+  /** The position of the last note: updates since then may have to come again after a crash. */
+  #noted: Position | null = null;
+  #isSetBack = false;
   #since = 0;
   #sent = new Map<string, SentMessage>();
 
@@ -49,6 +54,8 @@ export class Progress {
     if (stored.version !== version) return;
     this.ownId = stored.ownId;
     this.#position = stored.position;
+    this.#noted = stored.position;
+    this.#isSetBack = stored.isSetBack === true;
     this.#since = stored.since;
     this.#sent = new Map(stored.sent);
   }
@@ -57,6 +64,7 @@ export class Progress {
   begin(ownId: number, position: Position): void {
     this.ownId = ownId;
     this.#position = position;
+    this.#isSetBack = false;
     this.#since = position.date;
     this.#sent.clear();
   }
@@ -80,9 +88,21 @@ export class Progress {
     return `${this.ownId}:${id}`;
   }
 
-  /** Drops the position: the network has begun to count its updates anew. */
+  /** Whether the network has begun to count its updates anew: the position is of the sequence before. */
+  get isSetBack(): boolean {
+    return this.#isSetBack;
+  }
+
+  /** The network has begun to count anew. Noted at once: the network says it once only. */
+  setBack(): void {
+    this.#isSetBack = true;
+    this.#put();
+  }
+
+  /** Drops the position of the sequence before. It stays stored, as such, until the next note. */
   forgetPosition(): void {
     this.#position = null;
+    this.#isSetBack = false;
   }
 
   advance(position: Position): void {
@@ -110,11 +130,18 @@ export class Progress {
   /** Notes itself for the next write. */
   note(): void {
     if (this.#position === null) return;
+    this.#noted = this.#position;
+    this.#put();
+  }
+
+  #put(): void {
+    if (this.#noted === null) return;
     const stored: Stored = {
       version,
       ownId: this.ownId,
       since: this.#since,
-      position: this.#position,
+      position: this.#noted,
+      isSetBack: this.#isSetBack,
       sent: [...this.#sent],
     };
     this.#buffer.put(name, JSON.stringify(stored));

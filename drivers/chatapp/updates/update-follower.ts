@@ -80,6 +80,10 @@ export class UpdateFollower {
   /** Takes a push of the network, or its answer to a send. */
   push(push: tl.TypeUpdates): void {
     const contents = contentsOf(push);
+    if (contents !== null && changesSequence(contents)) {
+      this.#parts.progress.setBack();
+      this.#writes.changes();
+    }
     if (contents === null || !this.#pending.add(contents)) this.#behind = true;
     this.#arrival.ring();
   }
@@ -102,12 +106,13 @@ export class UpdateFollower {
   }
 
   async #step(): Promise<void> {
-    const { client, marks, timing } = this.#parts;
+    const { client, marks, progress, timing } = this.#parts;
     await this.#portions.room();
     const position = this.#position;
     if (this.#behind || position === null) return await this.#catchUp();
     const fitting = this.#pending.take(position);
     if (fitting.taken.length > 0) return await this.#take(fitting.taken, fitting.position);
+    if (progress.isSetBack) return await this.#setBack();
     const { dueIn } = marks;
     if (dueIn === 0) return await this.#keep([], position, () => marks.repeat(client));
     const patience = this.#patience(timing);
@@ -168,18 +173,20 @@ export class UpdateFollower {
         }
         return found;
       });
-      if (!taken.some(changesSequence)) return;
-      await this.#portions.empty();
-      this.#setBack();
+      if (taken.some(changesSequence)) await this.#setBack();
     } catch (error) {
       if (!(error instanceof UnknownSender)) throw error;
       this.#behind = true;
     }
   }
 
-  /** The sequence has changed: what came of it since cannot be asked for. */
-  #setBack(): void {
+  /**
+   * The sequence has changed: what came of it since cannot be asked for. After a failure, and by the next connection, what
+   * is left of the sequence before is asked for first.
+   */
+  async #setBack(): Promise<void> {
     const { progress, port, accountId } = this.#parts;
+    await this.#portions.empty();
     port.log.warn(
       { accountId },
       'the network numbers its updates anew: some of them may be missing',

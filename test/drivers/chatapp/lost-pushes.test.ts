@@ -66,6 +66,43 @@ t.test('a sequence that the network sets back is followed from there', async (t)
   t.pass('a restart goes on from there');
 });
 
+t.test('a sequence that was set back is followed behind a message that was not kept', async (t) => {
+  const bench = await startBench(t);
+  const opened = await bench.linked();
+  const { control } = bench;
+  const { phone, port } = opened;
+  const held = await setBackBehindMessage(bench, opened);
+  held.refuse(new Error('not kept'));
+  port.onEmit = async () => undefined;
+  await held.isFollowed(opened);
+  control.write(phone, { from: friend.phone, text: 'anew' });
+  t.equal((await port.message(3_000)).text, 'anew');
+});
+
+t.test('a sequence that was set back is followed by the next connection', async (t) => {
+  const bench = await startBench(t);
+  const { control } = bench;
+  for (const isProcessGone of [false, true]) {
+    const opened = await bench.linked();
+    const { phone, port, session } = opened;
+    const held = await setBackBehindMessage(bench, opened);
+    await until('it to be stored', async () => {
+      const progress = JSON.parse(port.credentials.values.get('progress') ?? '{}');
+      return progress.isSetBack || undefined;
+    });
+    if (!isProcessGone) {
+      control.drop(phone);
+      await port.state('lost');
+      port.onEmit = async () => undefined;
+      await session.resume();
+    }
+    const later = isProcessGone ? await bench.reopened(opened) : opened;
+    await held.isFollowed(later);
+    control.write(phone, { from: friend.phone, text: 'anew' });
+    t.equal((await later.port.message(3_000)).text, 'anew', isProcessGone ? 'process' : 'link');
+  }
+});
+
 t.test('pushes behind a step that is held up are asked for again beyond a number', async (t) => {
   const bench = await startBench(t);
   const { control } = bench;
@@ -110,4 +147,29 @@ function loseMessage({ network, control }: Bench, { phone }: Opened, text: strin
   const nothing = { out: false, media: null, file: null, randomId: null };
   const peer = Number(control.idOf(friend.phone));
   subscriber.add({ ...nothing, id: subscriber.nextId(), peer, text, date: now() });
+}
+
+/** The network numbers its updates anew while a message is being stored. */
+async function setBackBehindMessage(bench: Bench, opened: Opened) {
+  const { network, control } = bench;
+  const { phone, port } = opened;
+  for (const text of ['first', 'second']) control.write(phone, { from: friend.phone, text });
+  for (const text of ['first', 'second']) t.equal((await port.message()).text, text);
+  await bench.positionStored(opened);
+  let refuse = (_: Error) => undefined as unknown;
+  const held = new Promise<void>((_, reject) => {
+    refuse = reject;
+  });
+  port.onEmit = async ({ type }) => (type === 'message' ? await held : undefined);
+  control.write(phone, { from: friend.phone, text: 'held up' });
+  await port.message();
+  network.subscriber(phone).steps.splice(0);
+  control.tell(phone, { _: 'updatePtsChanged' });
+  const isFollowed = async (later: Opened): Promise<void> => {
+    await until('the new sequence', async () => {
+      const progress = JSON.parse(later.port.credentials.values.get('progress') ?? '{}');
+      return progress.position?.pts === network.subscriber(phone).pts || undefined;
+    });
+  };
+  return { refuse, isFollowed };
 }
