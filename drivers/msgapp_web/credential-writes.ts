@@ -69,7 +69,7 @@ export class CredentialWrites {
     const written = new Map<string, Value>();
     this.#reads.add(written);
     try {
-      const stored = await this.#read(missing);
+      const stored = await this.#untilItWorks(() => this.#store.get(missing));
       for (const name of missing) {
         // A change that came while the store was asked is newer than its answer, also when it is written by now.
         const change = this.#known(name);
@@ -110,14 +110,7 @@ export class CredentialWrites {
    * @throws Error when the session is closed meanwhile
    */
   async surelyDurable(): Promise<void> {
-    for (;;) {
-      try {
-        return await this.durable();
-      } catch (error) {
-        if (this.#closed) throw error;
-        await sleep(againMs);
-      }
-    }
+    await this.#untilItWorks(() => this.durable());
   }
 
   /**
@@ -180,10 +173,11 @@ export class CredentialWrites {
     this.#release();
   }
 
-  async #read(names: readonly string[]): Promise<Readonly<Record<string, string>>> {
+  /** @throws what the last try did, once the session is closed */
+  async #untilItWorks<Result>(work: () => Promise<Result>): Promise<Result> {
     for (;;) {
       try {
-        return await this.#store.get(names);
+        return await work();
       } catch (error) {
         if (this.#closed) throw error;
         await sleep(againMs);
