@@ -5,6 +5,7 @@ import type { Health, LeasedReceiver } from '../tables/receiver-rows.ts';
 import type { DueBatch, ReadyAttempt } from './due-batches.ts';
 import { HandoffQueue } from './handoff-queue.ts';
 import { initialState, type ReceiverState, type Trigger, transition } from './receiver-state.ts';
+import { SubjectOrder } from './subject-order.ts';
 
 /** Maximum age of what was read ahead: a change of its subscription shows within this time. */
 const freshMs = 50;
@@ -42,8 +43,7 @@ export class ReceiverRun {
   #late = 0;
   /** Deliveries that have begun and whose outcome is not stored. */
   readonly #underWay = new Set<string>();
-  /** First attempts among them without an answer: later ones about the same subject wait. */
-  readonly #unanswered = new Set<DueDelivery>();
+  readonly #subjects = new SubjectOrder();
   /** Attempts that the last poll found and that have not begun: they begin as requests end. */
   #ahead: ReadyAttempt[] = [];
   /** End of the time in which those may begin, on the monotonic clock. */
@@ -155,7 +155,7 @@ export class ReceiverRun {
 
   /** Exceptions of a poll: deliveries under way, and first attempts about a subject of which one is unanswered. */
   exceptions(): { readonly except: string[]; readonly exceptFirstOf: DueDelivery[] } {
-    return { except: [...this.#underWay], exceptFirstOf: [...this.#unanswered] };
+    return { except: [...this.#underWay], exceptFirstOf: this.#subjects.unanswered };
   }
 
   /** Attempts to read ahead: as many as may begin before they are too old. */
@@ -204,12 +204,12 @@ export class ReceiverRun {
   /** Next attempt that may begin: of those found while the poll is recent enough, else of those handed over. */
   next(monotonic: number): ReadyAttempt | undefined {
     if (monotonic > this.#freshUntil && this.#ahead.splice(0).length > 0) this.apply('wake');
-    const index = this.#ahead.findIndex(({ delivery }) => !this.#holdsBack(delivery));
+    const index = this.#ahead.findIndex(({ delivery }) => !this.#subjects.holdsBack(delivery));
     if (index >= 0) return this.#ahead.splice(index, 1)[0];
     // Fairness: a slow receiver that was skipped polls before it takes what was handed over, else its retries starve.
     if (this.#state.turn === 'skipped' && this.#answerMs > freshMs / 2) return undefined;
     if (this.#handoffs.dropBefore(monotonic - freshMs)) this.apply('wake');
-    return this.#handoffs.next(({ delivery }) => !this.#holdsBack(delivery));
+    return this.#handoffs.next(({ delivery }) => !this.#subjects.holdsBack(delivery));
   }
 
   /** Leaves the attempts that do not begin now. */
@@ -223,14 +223,14 @@ export class ReceiverRun {
   begin({ delivery }: ReadyAttempt): void {
     this.#begun.add(delivery.id);
     this.#underWay.add(delivery.id);
-    if (delivery.attempts === 0) this.#unanswered.add(delivery);
+    this.#subjects.begin(delivery);
     this.#open += 1;
   }
 
   /** Counts a request that was answered or failed. */
   answered({ delivery }: ReadyAttempt, durationMs: number): void {
     this.#answerMs = durationMs;
-    this.#unanswered.delete(delivery);
+    this.#subjects.answered(delivery);
     this.#open -= 1;
     this.apply('ended');
   }
@@ -239,14 +239,5 @@ export class ReceiverRun {
   stored({ delivery }: ReadyAttempt): void {
     this.#underWay.delete(delivery.id);
     this.apply('ended');
-  }
-
-  /** Whether a first attempt waits for one before it about the same subject. */
-  #holdsBack({ attempts, webhookId, subject }: DueDelivery): boolean {
-    if (attempts > 0) return false;
-    for (const one of this.#unanswered) {
-      if (one.webhookId === webhookId && one.subject === subject) return true;
-    }
-    return false;
   }
 }
