@@ -96,8 +96,14 @@ export class People {
     return person === undefined ? null : { person, before: undefined };
   }
 
-  /** The person with this id of the network, kept or not yet, or null. */
+  /** Whether somebody was erased and has not been met since; known once `take` or `find` has resolved. */
+  isErased(id: number): boolean {
+    return this.#erased.has(id);
+  }
+
+  /** The person with this id of the network, kept or not yet, an erased one too, or null. */
   async find(id: number): Promise<Person | null> {
+    await this.#erased.load();
     return this.#changed.get(id) ?? (await this.#kept([id])).get(id) ?? null;
   }
 

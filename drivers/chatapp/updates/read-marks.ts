@@ -117,7 +117,8 @@ export class ReadMarks {
 
   #mayMark(userId: number): boolean {
     const isUnderWay = [...this.#underWay].some((read) => read.userId === userId);
-    return this.#lookedUp.has(userId) && !isUnderWay;
+    // Nobody would take the mark of an erased contact away again.
+    return this.#lookedUp.has(userId) && !isUnderWay && !this.#people.isErased(userId);
   }
 
   /** Messages were deleted: those that nobody had read yet will not be read any more. */
@@ -146,7 +147,7 @@ export class ReadMarks {
     this.#deleted.forget(userId);
   }
 
-  /** Asks the network, once a contact, for unread messages; null: it is asked again later, or the contact is unknown. */
+  /** Asks the network, once a contact, for unread messages; null: asked again later, or the contact is unknown or erased. */
   async #lookedUpFor(client: Client, read: Read): Promise<readonly number[] | null> {
     const { userId, upTo } = read;
     if (this.#lookedUp.has(userId)) return [];
@@ -156,7 +157,7 @@ export class ReadMarks {
     }
     try {
       const person = await this.#people.find(userId);
-      if (person === null) {
+      if (person === null || this.#people.isErased(userId)) {
         this.#failed.settled(userId);
         return null;
       }

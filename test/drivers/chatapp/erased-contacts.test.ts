@@ -99,6 +99,28 @@ t.test('an erased contact comes back by a message or a send alone', async (t) =>
   t.match(await third.port.next('contacts', isBook), { contacts: [{ name: 'Ada at last' }] });
 });
 
+t.test('an erased contact of the address book leaves no mark by reading', async (t) => {
+  const bench = await startBench(t);
+  const { control, network } = bench;
+  const opened = await bench.linked();
+  const { phone, port, session } = opened;
+  const ben = network.person(phoneNumber(9604), 'Ben');
+  const sent = await session.send(textTo(bench, 'msg_read'), patient());
+  const networkId = control.idOf(friend.phone);
+  session.forget?.([`person:${networkId}`]);
+  await port.credentials.set({ [`person:${networkId}`]: null });
+  const isBook = (event: DriverEvent): event is DriverEvent =>
+    event.type === 'contacts' && JSON.stringify(event).includes(ben.phone);
+  control.put(phone, { contacts: [{ ...friend, name: 'Ada Lovelace' }, ben] });
+  await port.next('the address book', isBook);
+  control.read(phone, sent.networkId);
+  control.write(phone, { from: ben.phone, text: 'behind' });
+  await port.message();
+  await bench.positionStored(opened);
+  t.notOk(port.credentials.values.has(`read:${networkId}`));
+  t.equal(control.calls(phone)['messages.getHistory'], undefined, 'nor is the chat read');
+});
+
 t.test('an erased contact is not stored by what was under way', async (t) => {
   const bench = await startBench(t);
   const { control, network } = bench;

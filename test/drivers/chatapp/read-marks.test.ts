@@ -13,7 +13,7 @@ t.test('a refused read stays owed whatever the contact reads later', async (t) =
     get: async () => stored,
     put: (name: string, value: string) => stored.set(name, value),
   } as unknown as CredentialBuffer;
-  const people = { find: async () => ada } as unknown as People;
+  const people = { find: async () => ada, isErased: () => false } as unknown as People;
   const message = (id: number) => ({ _: 'message', out: true, date: 100, id });
   const client = {
     signal: new AbortController().signal,
@@ -31,4 +31,27 @@ t.test('a refused read stays owed whatever the contact reads later', async (t) =
   second.apart?.kept();
   t.ok(marks.oweReceipts, 'its updates come again after a crash');
   t.same([...stored], [], 'and no mark hides its messages');
+});
+
+t.test('whoever is erased while messages are read for a mark gets none', async (t) => {
+  const stored = new Map<string, string | null>();
+  const buffer = {
+    get: async () => stored,
+    put: (name: string, value: string) => stored.set(name, value),
+  } as unknown as CredentialBuffer;
+  let isErased = false;
+  const people = { find: async () => ada, isErased: () => isErased } as unknown as People;
+  const client = {
+    signal: new AbortController().signal,
+    call: async () => {
+      isErased = true;
+      marks.forget(ada.id);
+      return { messages: [] };
+    },
+  } as unknown as Client;
+  const marks = new ReadMarks(buffer, people, { since: 0, networkIdOf: String });
+  const { apart } = await marks.read(client, { userId: ada.id, upTo: 2, at: 5 });
+  apart?.begun();
+  apart?.kept();
+  t.same([...stored], []);
 });
