@@ -19,7 +19,7 @@ export interface Person {
 /** A person who differs from the stored one. */
 export interface PersonChange {
   readonly person: Person;
-  /** The person of the last event; undefined: somebody new. */
+  /** A person of an earlier event, one that differs in number or name where there is one; undefined: somebody new. */
   readonly before: Person | undefined;
 }
 
@@ -38,8 +38,8 @@ export class People {
     maxSize: cacheSize,
     sizeCalculation: () => 1,
   });
-  /** Changed people that are not stored yet. */
-  readonly #changed = new Map<number, Person>();
+  /** The last changes of people that are not stored yet. */
+  readonly #changed = new Map<number, PersonChange>();
   readonly #erased: Erased;
 
   constructor(buffer: CredentialBuffer) {
@@ -54,7 +54,7 @@ export class People {
     const kept = await this.#kept(given.map(({ id }) => id));
     return given.flatMap((user) => {
       const before = kept.get(user.id);
-      const person = personOf(user, this.#changed.get(user.id) ?? before ?? null);
+      const person = personOf(user, this.#changed.get(user.id)?.person ?? before ?? null);
       return person === null ? [] : (this.#changeTo(person, before) ?? []);
     });
   }
@@ -62,7 +62,7 @@ export class People {
   /** Changes a known person; null when that changes nothing. */
   async change(id: number, change: Partial<Person>): Promise<PersonChange | null> {
     const kept = (await this.#kept([id])).get(id);
-    const before = this.#changed.get(id) ?? kept;
+    const before = this.#changed.get(id)?.person ?? kept;
     if (before === undefined) return null;
     return this.#changeTo({ ...before, ...change }, kept);
   }
@@ -74,7 +74,7 @@ export class People {
       this.#cache.set(person.id, person);
       this.#buffer.put(personName(person.id), JSON.stringify(person));
       // Not when the person has changed again meanwhile.
-      if (this.#changed.get(person.id) === person) this.#changed.delete(person.id);
+      if (this.#changed.get(person.id)?.person === person) this.#changed.delete(person.id);
     }
   }
 
@@ -92,8 +92,8 @@ export class People {
   meet(id: number): PersonChange | null {
     if (!this.#erased.has(id)) return null;
     this.#erased.delete(id);
-    const person = this.#changed.get(id);
-    return person === undefined ? null : { person, before: undefined };
+    const change = this.#changed.get(id);
+    return change === undefined ? null : { person: change.person, before: undefined };
   }
 
   /** Whether somebody was erased and has not been met since; known once `take` or `find` has resolved. */
@@ -104,17 +104,19 @@ export class People {
   /** The person with this id of the network, kept or not yet, an erased one too, or null. */
   async find(id: number): Promise<Person | null> {
     await this.#erased.load();
-    return this.#changed.get(id) ?? (await this.#kept([id])).get(id) ?? null;
+    return this.#changed.get(id)?.person ?? (await this.#kept([id])).get(id) ?? null;
   }
 
   /** A change of the stored person, or back to it while another is reported. */
   #changeTo(person: Person, kept: Person | undefined): PersonChange | null {
     const reported = this.#changed.get(person.id);
-    const isKept = isSame(person, kept);
-    if (isKept && reported === undefined) return null;
-    this.#changed.set(person.id, person);
-    if (this.#erased.has(person.id)) return null;
-    return { person, before: isKept ? reported : kept };
+    if (reported === undefined && isSame(person, kept)) return null;
+    // The gateway may have stored any earlier person by now.
+    const earlier = [kept, reported?.person, reported?.before];
+    const before = earlier.find((one) => one !== undefined && !isNamedAlike(one, person)) ?? kept;
+    const change = { person, before };
+    this.#changed.set(person.id, change);
+    return this.#erased.has(person.id) ? null : change;
   }
 
   async #kept(ids: readonly number[]): Promise<ReadonlyMap<number, Person>> {
@@ -148,7 +150,7 @@ export function personContact({ id, phone, name }: Person): DriverContact {
  */
 export function eventsOf(changes: readonly PersonChange[]): DriverEvent[] {
   const identities = changes.flatMap(({ person, before }): DriverEvent[] =>
-    before === undefined || (before.phone === person.phone && before.name === person.name)
+    before === undefined || isNamedAlike(before, person)
       ? []
       : [{ type: 'identity', ...personContact(person) }],
   );
@@ -186,6 +188,10 @@ function personOf(user: tl.TypeUser, known: Person | null): Person | null {
     name: fullName(user.firstName, user.lastName) ?? user.username ?? null,
     contact: user.contact === true,
   };
+}
+
+function isNamedAlike(one: Person, other: Person): boolean {
+  return one.phone === other.phone && one.name === other.name;
 }
 
 function isSame(one: Person, other: Person | undefined): boolean {
