@@ -22,6 +22,9 @@ const linkName = 'link';
 /** The library's list of everybody who has a privacy token. The list is not stored: an erased contact would stay in it. */
 const tokenIndex = '__index';
 
+/** How far the phone's settings were read, by collection. */
+const settingsVersion = 'app-state-sync-version';
+
 /** What is stored of a link beside its keys. */
 interface StoredLink {
   readonly login: AuthenticationCreds;
@@ -46,6 +49,7 @@ export class AccountKeys implements SignalKeyStore {
   onPair: (number: string, hidden: string) => void = () => undefined;
   readonly #library: Library;
   #restricted: boolean;
+  #missedSettingsKeys = 0;
 
   private constructor(
     library: Library,
@@ -95,6 +99,11 @@ export class AccountKeys implements SignalKeyStore {
     this.save();
   }
 
+  /** How often a key of the phone's settings was wanted that has not come. */
+  get missedSettingsKeys(): number {
+    return this.#missedSettingsKeys;
+  }
+
   /** Whether the phone has accepted this link. */
   get isLinked(): boolean {
     return this.login.account !== undefined && this.login.account !== null;
@@ -120,6 +129,7 @@ export class AccountKeys implements SignalKeyStore {
     for (const id of ids) {
       const text = values.get(keyName(type, id));
       if (text !== undefined) found[id] = this.#revive(type, text);
+      else if (type === 'app-state-sync-key') this.#missedSettingsKeys += 1;
     }
     return found;
   }
@@ -131,9 +141,20 @@ export class AccountKeys implements SignalKeyStore {
     if (hasNew) await this.writes.durable();
   }
 
+  /** Stores how far settings were read; what was read has to be set before. */
+  keepVersions(versions: { readonly [collection: string]: unknown }): void {
+    const values = Object.entries(versions).map(
+      ([name, version]) =>
+        [keyName(settingsVersion, name), this.#textOf(settingsVersion, version)] as const,
+    );
+    this.writes.set(new Map(values));
+  }
+
   #change(data: SignalDataSet): void {
     const values = new Map<string, string | null>();
     for (const [type, entries] of Object.entries(data)) {
+      // Before what was read: the library lets that go up to 100 ms later, and a connection may end meanwhile.
+      if (type === settingsVersion) continue;
       for (const [id, value] of Object.entries(entries ?? {})) {
         if (type === 'tctoken' && id === tokenIndex) continue;
         const absent = value === null || value === undefined;

@@ -1,4 +1,3 @@
-import type { BinaryNode } from 'baileys';
 import type { DriverContact, DriverEvent, DriverLog } from '../../core/contracts/driver.ts';
 import type { AccountKeys } from './account-keys.ts';
 import { addressOfPhone, phoneOfAddress, userOf } from './addresses.ts';
@@ -13,18 +12,6 @@ const remembered = 10_000;
 /** The credential that lists the others, whose names begin alike: each keeps one saved contact until the gateway has taken it. */
 export const savedContactsName = 'saved_contacts';
 
-/** The collection of the phone's settings that holds its address book. */
-const addressBook = 'critical_unblock_low';
-/** All collections. */
-const collections = [
-  'critical_block',
-  addressBook,
-  'regular_high',
-  'regular_low',
-  'regular',
-] as const;
-type Collection = (typeof collections)[number];
-
 /** A saved contact under the library's id. */
 type SavedContact = readonly [string, LibraryContact];
 
@@ -38,10 +25,9 @@ export interface IdentityParts {
   emit(event: DriverEvent): Promise<void>;
 }
 
-/** Contact data outside of messages: hidden ids, names, the phone's address book. */
+/** Contact data outside of messages: hidden ids, names, what `PhoneSettings` reads of the phone's address book. */
 export class Identities {
   readonly #parts: IdentityParts;
-  readonly #socket: LibrarySocket;
   /** By phone or network id. */
   readonly #names = new Map<string, string>();
   /** Saved contacts that the gateway has not taken yet, by the library's id. */
@@ -53,15 +39,11 @@ export class Identities {
   /** @param opened nothing is emitted before */
   constructor(parts: IdentityParts, socket: LibrarySocket, opened: Promise<void>) {
     this.#parts = parts;
-    this.#socket = socket;
     this.#work = opened;
     parts.keys.onPair = (number, hidden) => {
       this.#next(() => this.#paired(addressOfPhone(number), `${hidden}@lid`));
     };
     socket.ev.on('contacts.upsert', (contacts) => this.#listed(contacts));
-    socket.ev.on('creds.update', ({ myAppStateKeyId }) => {
-      if (myAppStateKeyId !== undefined) void this.#readAddressBook();
-    });
   }
 
   /** Hands over the saved contacts that were left from an earlier connection. */
@@ -76,7 +58,6 @@ export class Identities {
     this.#unreported = new Map([...left, ...this.#unreported]);
     this.#started = true;
     if (this.#unreported.size > 0) this.#reportSaved();
-    void this.#readAddressBook();
   }
 
   close(): void {
@@ -126,54 +107,6 @@ export class Identities {
       if (id && name) this.#unreported.set(id, { id, lid, phoneNumber, name });
     }
     if (this.#started && this.#unreported.size > 0) this.#reportSaved();
-  }
-
-  /**
-   * Reads collections of the phone's settings that have changed, in place of the library, which would delay sends until the
-   * network answers. The change is acknowledged once what came of it is durable, and offered again otherwise.
-   */
-  async changed(node: BinaryNode, changes: readonly Collection[]): Promise<void> {
-    const { keys, log, accountId } = this.#parts;
-    try {
-      await this.#read(() => this.#socket.resyncAppState(changes, false));
-      await keys.writes.surelyDurable();
-      await this.#socket.sendMessageAck(node);
-    } catch (error) {
-      if (this.#over) return;
-      const facts = { accountId, error: errorText(error) };
-      log.warn(facts, 'changed settings could not be read: the network will offer them again');
-    }
-  }
-
-  /** Reads the address book for the first time: the library does it only with a history that comes in the first 20 s. */
-  async #readAddressBook(): Promise<void> {
-    const { keys, log, accountId } = this.#parts;
-    if (!keys.imports.contacts || keys.login.myAppStateKeyId === undefined) return;
-    const stored = this.#socket.authState.keys;
-    try {
-      await this.#read(async () => {
-        const versions = await stored.get('app-state-sync-version', [addressBook]);
-        if (versions[addressBook] !== undefined || this.#over) return;
-        await this.#socket.resyncAppState([addressBook], true);
-      });
-    } catch (error) {
-      if (this.#over) return;
-      const facts = { accountId, error: errorText(error) };
-      log.warn(facts, 'the address book could not be read: the next connection tries again');
-    }
-  }
-
-  /**
-   * Runs a read of settings. A transaction of its own name delays no send, and what the library keeps back is stored before
-   * the transaction ends, hence before the version that says that they were read.
-   */
-  async #read(work: () => Promise<void>): Promise<void> {
-    await this.#socket.authState.keys.transaction(async () => {
-      await work();
-      // Its events are lost: so is the version.
-      if (this.#over) throw new Error('the connection is over');
-      this.#socket.ev.flush();
-    }, 'address book');
   }
 
   /** Saved contacts are stored before they are handed over: the library reads each only once. */
@@ -234,13 +167,6 @@ export class Identities {
         log.warn({ accountId, error: said }, 'news of a contact could not be kept');
       });
   }
-}
-
-/** The collections of the phone's settings that a notification says have changed. Pure. */
-export function changedCollections({ attrs, content }: BinaryNode): readonly Collection[] {
-  if (attrs.type !== 'server_sync' || !Array.isArray(content)) return [];
-  const named = content.flatMap((one) => (one.tag === 'collection' ? one.attrs.name : []));
-  return collections.filter((one) => named.includes(one));
 }
 
 function nameOf(id: string): string {

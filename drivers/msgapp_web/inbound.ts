@@ -6,9 +6,10 @@ import { Arriving, retryPausesMs } from './arriving.ts';
 import { Awaited } from './awaited.ts';
 import { errorText } from './error-text.ts';
 import { Histories } from './histories.ts';
-import { changedCollections, Identities } from './identities.ts';
+import { Identities } from './identities.ts';
 import type { LibrarySocket } from './library.ts';
 import { MessageReader, type MessageReaderParts } from './message-reader.ts';
+import { changedCollections, PhoneSettings } from './phone-settings.ts';
 import { lateFailureOf, receiptsOf } from './receipts.ts';
 
 /** What the relay is made of. */
@@ -41,6 +42,7 @@ export class InboundRelay {
   readonly #arriving: Arriving;
   readonly #awaited: Awaited;
   readonly #identities: Identities;
+  readonly #settings: PhoneSettings;
   readonly #histories: Histories;
   readonly #reader: MessageReader;
   /** Messages in the order in which they came. */
@@ -62,6 +64,7 @@ export class InboundRelay {
     this.#arriving = new Arriving(parts, socket);
     this.#awaited = new Awaited(parts, socket);
     this.#identities = new Identities(parts, socket, this.#opened);
+    this.#settings = new PhoneSettings(parts, socket);
     this.#histories = new Histories(parts, socket);
     this.#reader = new MessageReader(
       parts,
@@ -75,6 +78,7 @@ export class InboundRelay {
       .then(() => this.#arriving.start())
       .then(() => this.#awaited.start())
       .then(() => this.#identities.start())
+      .then(() => this.#settings.start())
       .then(() => this.#histories.start());
     this.#messages = started.catch(() => undefined);
     this.#stand('CB:message', (node, handOn) => {
@@ -88,7 +92,7 @@ export class InboundRelay {
       const collections = changedCollections(node);
       if (collections.length === 0) handOn();
       else
-        void started.then(() => this.#identities.changed(node, collections)).catch(() => undefined);
+        void started.then(() => this.#settings.changed(node, collections)).catch(() => undefined);
     });
     socket.ws.on('CB:ack,class:message', (node: BinaryNode) => this.#answered(node));
     socket.ws.on('CB:call,,offer', () => parts.leftOut('call'));
@@ -112,6 +116,7 @@ export class InboundRelay {
     this.#arriving.close();
     this.#awaited.close();
     this.#identities.close();
+    this.#settings.close();
     this.#histories.close();
   }
 

@@ -448,6 +448,59 @@ t.test(
   },
 );
 
+/** An account whose phone has saved somebody under a key that has not come, and what its device has said of that. */
+async function withMissingKey() {
+  const { account, imported, asked } = await withAddressBookAlone();
+  const one = await bench.linked(account, asked);
+  t.match(await one.port.next('address book', isAddressBook), imported);
+  const phone = account.identifier;
+  await allAcknowledged(phone);
+  const reads = async () => (await network.heard())['iq set w:sync:app:state sync'] ?? 0;
+  const before = await reads();
+  await network.changeSettingsKey(phone);
+  await network.saveContact(phone, { phone: ben, name: 'Ben (work)' });
+  await until('both tries', async () => (await reads()) >= before + 2 || undefined);
+  await bench.quiet();
+  t.equal(await network.waiting(phone), 1, 'it is not acknowledged');
+  const changed = { contacts: [{ phone: ben, name: 'Ben (work)' }] };
+  return { one, phone, changed };
+}
+
+t.test('a change of the address book whose key comes later is read then', async (t) => {
+  const { one, phone, changed } = await withMissingKey();
+  await network.shareSettingsKey(phone);
+  t.match(await one.port.next('address book', isAddressBook), changed);
+  await allAcknowledged(phone);
+});
+
+t.test('one whose key comes to a later connection is read then', async (t) => {
+  const { one, phone, changed } = await withMissingKey();
+  const later = await bench.resumed(one);
+  await bench.quiet();
+  await network.shareSettingsKey(phone);
+  t.match(await later.port.next('address book', isAddressBook), changed);
+  await allAcknowledged(phone);
+});
+
+t.test('one whose connection ends right after its key has come is imported', async (t) => {
+  const { one, phone, changed } = await withMissingKey();
+  const { credentials } = one.port;
+  const set = credentials.set.bind(credentials);
+  const isRead = new Promise<void>((resolve) => {
+    credentials.set = async (values) => {
+      await set(values);
+      if (values['key:app-state-sync-version:critical_unblock_low'] === undefined) return;
+      one.session.close();
+      resolve();
+    };
+  });
+  await network.shareSettingsKey(phone);
+  await isRead;
+  credentials.set = set;
+  const later = await bench.resumed(one);
+  t.match(await later.port.next('address book', isAddressBook), changed);
+});
+
 t.test('a change of the address book without an answer delays no send', async (t) => {
   const { account, asked } = await withAddressBookAlone();
   const one = await bench.linked(account, asked);

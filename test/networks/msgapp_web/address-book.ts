@@ -15,8 +15,8 @@ export interface SavedContact {
 /** A phone's address book, as its devices read it: patches, encrypted with a key that the phone shares with them. */
 export class AddressBook {
   readonly #library: Library;
-  readonly #keyId = randomBytes(6).toString('base64');
-  readonly #keyData = randomBytes(32);
+  #keyId = randomBytes(6).toString('base64');
+  #keyData = randomBytes(32);
   readonly #patches: Uint8Array[] = [];
   #state: Parameters<Library['encodeSyncdPatch']>[2];
 
@@ -27,6 +27,7 @@ export class AddressBook {
 
   /** Saves somebody, or changes the name under which somebody is saved. */
   async save({ phone, name }: SavedContact): Promise<void> {
+    const keyData = this.#keyData;
     const { encodeSyncdPatch, proto } = this.#library;
     const { patch, state } = await encodeSyncdPatch(
       {
@@ -38,11 +39,17 @@ export class AddressBook {
       },
       this.#keyId,
       this.#state,
-      async () => ({ keyData: this.#keyData }),
+      async () => ({ keyData }),
     );
     this.#state = state;
     const version = { version: state.version };
     this.#patches.push(proto.SyncdPatch.encode({ ...patch, version }).finish());
+  }
+
+  /** What is saved from now on takes another key. */
+  changeKey(): void {
+    this.#keyId = randomBytes(6).toString('base64');
+    this.#keyData = randomBytes(32);
   }
 
   /** What changed since this version. */

@@ -41,6 +41,8 @@ const calls = [
   'delayKeys',
   'resend',
   'saveContact',
+  'changeSettingsKey',
+  'shareSettingsKey',
   'call',
   'setPast',
   'write',

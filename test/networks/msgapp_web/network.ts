@@ -320,18 +320,29 @@ export class FakeNetwork {
     phone.addressBook ??= new AddressBook(this.#board.library);
     await phone.addressBook.save(contact);
     const { companion } = phone;
+    const id = companion?.wire?.nextId();
+    if (companion === null || id === undefined) return;
     const offline: BinaryNode['attrs'] = isOld ? { offline: '0' } : {};
-    companion?.wire?.send({
+    const type = 'server_sync';
+    await companion.offer(`notification:${id}:${type}`, async () => ({
       tag: 'notification',
-      attrs: {
-        from: server,
-        type: 'server_sync',
-        id: companion.wire.nextId(),
-        t: now(),
-        ...offline,
-      },
+      attrs: { from: server, type, id, t: now(), ...offline },
       content: [{ tag: 'collection', attrs: { name: addressBookCollection } }],
-    });
+    }));
+  }
+
+  /** What a phone saves in its address book from now on takes a key that its device gets by `shareSettingsKey`. */
+  async changeSettingsKey(number: string): Promise<void> {
+    this.#phone(number).addressBook?.changeKey();
+  }
+
+  /** A phone gives its device the key of its address book. */
+  async shareSettingsKey(number: string): Promise<void> {
+    const phone = this.#phone(number);
+    const { companion, addressBook } = phone;
+    const id = companion?.wire?.nextId();
+    if (companion === null || addressBook === null || id === undefined) return;
+    await this.#board.tellOwnDevice(phone, companion, `KEY${id}`, addressBook.keyShare());
   }
 
   /** Somebody calls the account. */
