@@ -3,10 +3,13 @@ import type { EventType } from '../../../core/contracts/events.ts';
 import { longestTransactionMs, type Storage } from '../../../core/contracts/storage.ts';
 import { isWanted, type WantedAccounts } from '../../../core/scopes.ts';
 import type { FeedEvent } from '../tables/feed.ts';
-import { numberLane } from './number-lane.ts';
+import { numberedAtOnce, numberLane, passedAtOnce } from './number-lane.ts';
 
 /** Events that a read with a filter goes through at most; without one it reads no more than it answers. */
 const scannedAtOnce = 500;
+
+/** For how long one read goes on passing over events from before its reader began, milliseconds. */
+const passingMs = 1_000;
 
 /** Where a reader is. */
 export interface FeedPosition {
@@ -67,7 +70,7 @@ export class Feed {
     if (!hasFresh) return { after: last, since: null, at };
     // By the database's clock, as the times of events are.
     const moment = await this.#storage.now();
-    const isLeft = await this.#number(tenantId);
+    const isLeft = await this.#number(tenantId, numberedAtOnce);
     const { last: after } = await this.#state(tenantId);
     return { after, since: isLeft ? moment - longestTransactionMs : null, at };
   }
@@ -75,14 +78,16 @@ export class Feed {
   /** The next events behind a position. */
   async page(filter: FeedFilter, position: FeedPosition): Promise<FeedPage> {
     const { tenantId } = filter;
-    const first = await this.#numbered(filter, position);
+    const until = performance.now() + passingMs;
+    const first = await this.#numbered(filter, position, until);
     if (first.hasMore) return first;
     const at = this.#clock.now();
     const { last, hasFresh } = await this.#state(tenantId);
     // Another process may have numbered some since.
     if (!hasFresh && last <= first.position.after) return drained(first, at);
-    const isLeft = hasFresh && (await this.#number(tenantId));
-    const page = await this.#numbered(filter, position);
+    const isLeft = hasFresh && (await this.#numberFor(tenantId, position, until));
+    const behind = first.events.length === 0 ? first.position : position;
+    const page = await this.#numbered(filter, behind, until);
     if (page.hasMore) return page;
     if (isLeft) return { ...page, hasMore: true };
     // Numbers whose events are gone are passed: each up to `last` was given before this page was read.
@@ -95,13 +100,37 @@ export class Feed {
     return states.get(tenantId) ?? { last: 0, hasFresh: false };
   }
 
-  #number(tenantId: string): Promise<boolean> {
-    return this.#storage.submit(numberLane, tenantId);
+  #number(tenantId: string, most: number): Promise<boolean> {
+    return this.#storage.submit(numberLane, { tenantId, most });
   }
 
-  async #numbered(filter: FeedFilter, position: FeedPosition): Promise<FeedPage> {
+  /** Numbers what a reader goes through next, or all that it can until then for one who passes over it. */
+  async #numberFor(tenantId: string, { since }: FeedPosition, until: number): Promise<boolean> {
+    if (since === null) return this.#number(tenantId, numberedAtOnce);
+    let isLeft = await this.#number(tenantId, passedAtOnce);
+    while (isLeft && performance.now() < until) isLeft = await this.#number(tenantId, passedAtOnce);
+    return isLeft;
+  }
+
+  /** Passes over numbered events from before the reader began; answers whether there may be more of them. */
+  async #pass(tenantId: string, { since, ...from }: FeedPosition, until: number) {
+    let { after } = from;
+    if (since === null) return { after, isCut: false };
+    for (;;) {
+      const of = [tenantId, after, since, passedAtOnce] as const;
+      const { count, last, wanted } = await this.#storage.read.feed.before(...of);
+      if (wanted !== null) return { after: wanted - 1, isCut: false };
+      after = last ?? after;
+      const isCut = count === passedAtOnce;
+      if (!isCut || performance.now() >= until) return { after, isCut };
+    }
+  }
+
+  async #numbered(filter: FeedFilter, position: FeedPosition, until: number): Promise<FeedPage> {
     const { tenantId, types, accounts, limit } = filter;
-    const { after, since } = position;
+    const { since } = position;
+    const { after, isCut: isPassing } = await this.#pass(tenantId, position, until);
+    if (isPassing) return { events: [], position: { ...position, after }, hasMore: true };
     const isFiltered = types !== null || accounts !== null || since !== null;
     const most = isFiltered ? scannedAtOnce : limit;
     const found = await this.#storage.read.feed.after(tenantId, after, most + 1);

@@ -1,24 +1,34 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
 
-/** The most events that one transaction numbers for a tenant. */
+/** The most events that one transaction numbers for a tenant whose reader goes through them. */
 export const numberedAtOnce = 500;
+/** The same for a reader who passes over them: some tenths of a second. */
+export const passedAtOnce = 10_000;
+
+/** Whose events are numbered, and how many at most. */
+export interface Numbering {
+  readonly tenantId: string;
+  readonly most: number;
+}
 
 /**
  * The lane that numbers a tenant's next events in the order of their ids; answers whether there are more. It runs when
  * somebody reads, under a lock of its own, so that an event which commits later gets a higher number, and those who raise
  * events wait for nothing. Repeatable.
  */
-export const numberLane: Lane<string, boolean> = {
+export const numberLane: Lane<Numbering, boolean> = {
   name: 'events.number',
   locks: () => [],
-  async run(unit, tenantIds) {
+  async run(unit, inputs) {
     const more = new Map<string, boolean>();
     // In one order everywhere: each feed that is locked stays so.
-    for (const tenantId of [...new Set(tenantIds)].sort()) {
-      const { last, fresh } = await unit.feed.lock(tenantId, numberedAtOnce + 1);
-      await unit.withCommit.feed.number(tenantId, last, fresh.slice(0, numberedAtOnce));
-      more.set(tenantId, fresh.length > numberedAtOnce);
+    for (const tenantId of [...new Set(inputs.map((input) => input.tenantId))].sort()) {
+      const wanted = inputs.filter((input) => input.tenantId === tenantId);
+      const most = Math.max(...wanted.map((input) => input.most));
+      const { last, fresh } = await unit.feed.lock(tenantId, most + 1);
+      await unit.withCommit.feed.number(tenantId, last, fresh.slice(0, most));
+      more.set(tenantId, fresh.length > most);
     }
-    return tenantIds.map((tenantId) => more.get(tenantId) ?? false);
+    return inputs.map(({ tenantId }) => more.get(tenantId) ?? false);
   },
 };

@@ -18,6 +18,18 @@ export interface FeedState {
   readonly hasFresh: boolean;
 }
 
+/** What lies behind a number in a tenant's feed. */
+export interface PassedEvents {
+  /** How many events were gone through, and the number of the last one. */
+  readonly count: number;
+  readonly last: number | null;
+  /** The number of the first one that is from the moment or later. */
+  readonly wanted: number | null;
+}
+
+/** Events that one CASE numbers: its time grows with their square. */
+const fewEvents = 50;
+
 interface FeedColumns {
   readonly id: string;
   readonly type: EventType;
@@ -63,6 +75,26 @@ export class FeedTable {
   }
 
   /**
+   * Finds out how many of a tenant's events behind a number are from before a moment, without their bodies.
+   * @param limit the most events that are gone through
+   */
+  async before(
+    tenantId: string,
+    sequence: number,
+    since: number,
+    limit: number,
+  ): Promise<PassedEvents> {
+    const [passed] = await this.db.rows<PassedEvents>(
+      `select count(*) as count, max(sequence) as last,
+         min(case when created_at >= ? then sequence end) as wanted
+       from (select sequence, created_at from events ${this.#index}
+         where tenant_id = ? and sequence > ? order by sequence limit ?) behind`,
+      [since, tenantId, sequence, limit],
+    );
+    return passed ?? { count: 0, last: null, wanted: null };
+  }
+
+  /**
    * Locks the feed of a tenant until the transaction ends, then reads its last number and the oldest events without one.
    * The events are a consistent read, so that none is without the earlier ones of its subject, and no insert is waited
    * for. All three statements travel in one packet.
@@ -90,13 +122,30 @@ export class FeedTable {
   /** Numbers events in this order behind the last number. The caller has locked the feed. */
   async number(tenantId: string, last: number, ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
-    await this.db.updateEach(
-      'events',
-      'id',
-      ids.map((id, n) => ({ id, sequence: last + 1 + n })),
-    );
+    await this.#setNumbers(last, ids);
     const row = { tenant_id: tenantId, last: last + ids.length };
     await this.db.upsert('event_feeds', [row], { key: ['tenant_id'], set: ['last'] });
+  }
+
+  async #setNumbers(last: number, ids: readonly string[]): Promise<void> {
+    if (ids.length <= fewEvents) {
+      const rows = ids.map((id, n) => ({ id, sequence: last + 1 + n }));
+      await this.db.updateEach('events', 'id', rows);
+    } else if (this.db.dialect === 'mysql') {
+      await this.db.run(
+        `update json_table(?, '$[*]' columns (place for ordinality,
+           id varchar(60) character set ascii collate ascii_bin path '$')) numbered
+         straight_join events on events.id = numbered.id
+         set events.sequence = ? + numbered.place`,
+        [JSON.stringify(ids), last],
+      );
+    } else {
+      await this.db.run(
+        `update events set sequence = ? + 1 + numbered.key from json_each(?) numbered
+         where events.id = numbered.value`,
+        [last, JSON.stringify(ids)],
+      );
+    }
   }
 
   /** Leaves numbers out in the feeds of all tenants, so that none is given twice. */

@@ -225,11 +225,12 @@ for (const engine of databases) {
       await stage.run((unit) =>
         unit.events.record(old.map((name) => ({ ...told(tenantId, name), at: longAgo }))),
       );
-      const page = await polls.wait(request(tenantId, { position: 'now' }));
+      const now = await new Feed(stage.storage, systemClock).now(tenantId);
+      t.type(now.since, 'number', 'a moment decides');
+      const page = await polls.wait(request(tenantId, { position: now }));
       t.same(page.events, []);
-      t.type(page.position.since, 'number', 'a moment decides');
       await raise(stage, tenantId, ['new']);
-      const { seen, position } = await follow(tenantId, page.position);
+      const { seen, position } = await follow(tenantId, now);
       t.same([seen, position.since], [['new'], null], 'until all have a number');
       t.same((await follow(tenantId, begin)).seen, [...old, 'new'], 'nothing was lost');
     });
@@ -404,5 +405,39 @@ for (const engine of databases) {
         }
       },
     );
+
+    t.test('from now on, soon also behind a long history', async (t) => {
+      const tenantId = await open();
+      const longAgo = (await stage.storage.now()) - 60_000;
+      for (let n = 0; n < 30; n += 1) {
+        const old = names(1_000, `${n}/`).map((name) => ({ ...told(tenantId, name), at: longAgo }));
+        await stage.run((unit) => unit.events.recordFannedOut(old));
+      }
+      const { feed } = stage.storage.read;
+      const after = feed.after.bind(feed);
+      let bodies = 0;
+      t.intercept(feed, 'after', {
+        value: async (...of: Parameters<typeof after>) => {
+          const found = await after(...of);
+          bodies += found.length;
+          return found;
+        },
+      });
+      let page = await polls.read(request(tenantId, { position: 'now' }));
+      await raise(stage, tenantId, ['new']);
+      let calls = 1;
+      for (; page.hasMore && page.events.length === 0; calls += 1) {
+        page = await polls.read(request(tenantId, { position: page.position }));
+      }
+      if (page.events.length === 0) {
+        page = await polls.read(request(tenantId, { position: page.position }));
+      }
+      t.same(subjectsOf(page), ['new']);
+      t.ok(calls <= 5, `in ${calls} calls`);
+      t.equal(bodies, 1, 'no body of the history was read');
+      const { seen } = await follow(tenantId, begin, polls, 1_000);
+      t.equal(new Set(seen).size, 30_001, 'nothing was lost');
+      t.same([seen[0], seen[29_999], seen[30_000]], ['0/0', '29/999', 'new']);
+    });
   });
 }
