@@ -81,7 +81,7 @@ async function take(from: string, to: string): Promise<number> {
     if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);
     const target = join(to, relative(from, path));
-    await mkdir(dirname(target), { recursive: true });
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     try {
       await link(path, target).catch(() => copyFile(path, target));
       taken += 1;

@@ -78,7 +78,15 @@ function movesOf(
 
 async function unpack(file: string, folder: string): Promise<void> {
   try {
-    await extract({ file, cwd: folder, strict: true });
+    await extract({
+      file,
+      cwd: folder,
+      strict: true,
+      // The archive may have been made, or unpacked and packed again, with folders that others can read.
+      onReadEntry: (entry) => {
+        entry.mode = (entry.mode ?? 0o700) & 0o700;
+      },
+    });
   } catch (cause) {
     throw new StartRefusal(`${file} cannot be unpacked as a whole: take another backup.`, {
       cause,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import t from 'tap';
@@ -176,6 +176,13 @@ t.test('a backup has the network that the gateway runs, and goes to other volume
     /^The backup has 1 files of media, .* a bucket: restore without GATEWAY_MEDIA__S3__BUCKET/;
   await t.rejects(restore(tar, { ...target, ...bucket }), { message });
   await restore(tar, target);
+  for (const name of await readdir(volume, { recursive: true })) {
+    t.equal(
+      (await stat(join(volume, name))).mode & 0o077,
+      0,
+      `${name} is the gateway's user's alone`,
+    );
+  }
   t.notOk(existsSync(join(volume, later)), 'no file that no row would ever delete');
   const young = await start(elsewhere, { GATEWAY_MEDIA__DIRECTORY: join(volume, 'media') });
   await untilStatus(young.api, 'msgapp', phone, 'connected');
