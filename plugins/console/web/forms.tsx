@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { texts } from './texts.ts';
 import { Button, Problem } from './ui.tsx';
 
+/** A window above the page; it stays while something that a button of it began goes on. */
 export function Dialog(props: { title: string; onClose: () => void; children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
@@ -14,13 +15,23 @@ export function Dialog(props: { title: string; onClose: () => void; children: Co
   return (
     <dialog
       ref={dialog}
-      onClose={(event) => event.currentTarget.isConnected && props.onClose()}
+      onCancel={(event) => isBusy(event.currentTarget) && event.preventDefault()}
+      onClose={({ currentTarget }) => {
+        if (!currentTarget.isConnected) return;
+        // Browsers close it all the same at the next Escape.
+        if (isBusy(currentTarget)) currentTarget.showModal();
+        else props.onClose();
+      }}
       aria-label={props.title}
     >
       <h2>{props.title}</h2>
       {props.children}
     </dialog>
   );
+}
+
+function isBusy(dialog: HTMLDialogElement): boolean {
+  return dialog.querySelector('[aria-busy=true]') !== null;
 }
 
 /** Asks before something that cannot be taken back. */
@@ -71,7 +82,9 @@ function Ways({ task, run, action, tone = 'main', lost, onCancel }: WaysProps) {
     <>
       <Problem error={task.error} lost={lost} />
       <div class="actions">
-        <Button onClick={onCancel}>{texts.cancel}</Button>
+        <Button onClick={onCancel} isDisabled={task.isBusy}>
+          {texts.cancel}
+        </Button>
         <Button
           type={run === undefined ? 'submit' : 'button'}
           tone={tone}

@@ -59,6 +59,35 @@ t.test('what dialogs leave behind', { skip: skipWithoutBrowser }, async (t) => {
     await copy.getByText('Copied').waitFor({ state: 'detached' });
   });
 
+  await t.test('stay while what they began goes on', async (t) => {
+    for (const [name, opener, act, path, fill] of [
+      ['accounts', 'Disconnect', 'Disconnect', '**/v1/channels/**', []],
+      ['keys', 'Make a key', 'Make the key', '**/v1/keys', ['Name']],
+      ['conversations', 'New message', 'Send', '**/v1/messages', ['To (phone number)', 'Text']],
+    ] as const) {
+      await page.goto(`${origin}/console#/${name}`);
+      await page.getByRole('button', { name: opener }).first().click();
+      for (const label of fill) await dialog.getByLabel(label).fill('102');
+      let fail = () => {};
+      const held = new Promise<void>((resolve) => {
+        fail = resolve;
+      });
+      const isAct = (method: string) => ['POST', 'DELETE'].includes(method);
+      await page.route(path, (route) =>
+        isAct(route.request().method()) ? held.then(() => route.abort()) : route.fallback(),
+      );
+      await dialog.getByRole('button', { name: act }).click();
+      await dialog.locator('[aria-busy=true]').waitFor();
+      for (let n = 0; n < 3; n += 1) await page.keyboard.press('Escape');
+      t.ok(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled(), name);
+      fail();
+      await dialog.getByText('its answer was lost').waitFor();
+      await page.unrouteAll({ behavior: 'wait' });
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+    }
+  });
+
   await t.test('has the words of the button that opened it', async (t) => {
     await page.goto(`${origin}/console#/accounts`);
     const card = page.locator('.account', { hasText: phone });
