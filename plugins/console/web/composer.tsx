@@ -1,7 +1,7 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useReducer } from 'preact/hooks';
 import { randomId } from '../../../client/random-id.ts';
-import { submitting, useTask } from './forms.tsx';
-import type { Account, Contact, Session } from './session.ts';
+import { submitting } from './forms.tsx';
+import type { Account, Contact, Draft, Session } from './session.ts';
 import { nameOf, texts } from './texts.ts';
 import { Button, Problem } from './ui.tsx';
 
@@ -12,37 +12,36 @@ const long = 3_500;
 export function Composer(props: {
   session: Session;
   accountId: string;
+  /** As the address has it: the contact's own may become another one meanwhile. */
+  contactId: string;
   account: Account | null;
   contact: Contact;
   onSent: () => void;
 }) {
   const { session, accountId, contact } = props;
-  const [text, setText] = useState('');
-  const task = useTask();
-  /** The name of what is sent, kept until an answer came or the text is edited: a lost answer sends nothing twice. */
-  const key = useRef<string | null>(null);
-  const send = () => {
-    if (text.trim() === '' || task.isBusy) return;
-    key.current ??= randomId();
-    const idempotencyKey = key.current;
-    void task.run(
-      async () => {
-        const body = { to: { contact_id: contact.id }, account_id: accountId, text };
-        await session.client.send(body, { idempotencyKey });
-      },
-      () => {
-        key.current = null;
-        // What was begun meanwhile stays.
-        setText((now) => (now === text ? '' : now));
-        props.onSent();
-      },
-    );
+  const [draft, change] = useDraft(session, `${accountId}/${props.contactId}`);
+  const { text, isBusy } = draft;
+  const send = async () => {
+    if (text.trim() === '' || draft.isBusy) return;
+    draft.key ??= randomId();
+    const idempotencyKey = draft.key;
+    change({ isBusy: true, error: null });
+    try {
+      const body = { to: { contact_id: contact.id }, account_id: accountId, text };
+      await session.client.send(body, { idempotencyKey });
+      // What was begun meanwhile stays.
+      change({ key: null, ...(draft.text === text && { text: '' }) });
+      props.onSent();
+    } catch (error) {
+      change({ error });
+    }
+    change({ isBusy: false });
   };
   const label = texts.conversations.messageTo(nameOf(contact));
   return (
     <form class="composer" onSubmit={submitting(send)}>
       <Hindrances of={[...ofKey(session), ...ofTalk(props.account, contact)]} />
-      <Problem error={task.error} lost={texts.conversations.lost} />
+      <Problem error={draft.error} lost={texts.conversations.lost} />
       <div class="composer-row">
         <textarea
           aria-label={label}
@@ -50,19 +49,16 @@ export function Composer(props: {
           dir="auto"
           rows={1}
           value={text}
-          onInput={(event) => {
-            key.current = null;
-            setText(event.currentTarget.value);
-          }}
+          onInput={(event) => change({ key: null, text: event.currentTarget.value })}
           onKeyDown={(event) => {
             // Safari says that a composition is over before the Enter that ended it: that Enter has the code 229.
             const isComposing = event.isComposing || event.keyCode === 229;
             if (event.key !== 'Enter' || event.shiftKey || isComposing) return;
             event.preventDefault();
-            send();
+            void send();
           }}
         />
-        <Button type="submit" tone="main" isBusy={task.isBusy} isDisabled={text.trim() === ''}>
+        <Button type="submit" tone="main" isBusy={isBusy} isDisabled={text.trim() === ''}>
           {texts.conversations.send}
         </Button>
       </div>
@@ -73,6 +69,28 @@ export function Composer(props: {
       </p>
     </form>
   );
+}
+
+/** The draft of a conversation, and what changes it, also after the composer is gone. */
+function useDraft({ drafts }: Session, of: string) {
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  const draft: Draft = drafts.get(of) ?? {
+    ...{ text: '', key: null, isBusy: false, error: null, redraw: null },
+  };
+  drafts.set(of, draft);
+  useEffect(() => {
+    draft.redraw = () => redraw(null);
+    // It may have changed since it was drawn.
+    redraw(null);
+    return () => {
+      draft.redraw = null;
+    };
+  }, [draft]);
+  const change = (part: Partial<Draft>) => {
+    Object.assign(draft, part);
+    draft.redraw?.();
+  };
+  return [draft, change] as const;
 }
 
 /** Says why a message would be refused or wait, before anything is written. */

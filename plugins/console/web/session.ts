@@ -10,11 +10,24 @@ export type Contact = Schemas['Contact'];
 export type Me = Schemas['Me'];
 export type Message = Schemas['Message'];
 
+/** What is written in one conversation, and what became of sending it. */
+export interface Draft {
+  text: string;
+  /** Names what is sent, until an answer came or the text is edited: a lost answer sends nothing twice. */
+  key: string | null;
+  isBusy: boolean;
+  error: unknown;
+  /** Draws the composer that shows it; null while none does. */
+  redraw: (() => void) | null;
+}
+
 /** Who is signed in. */
 export interface Session {
   readonly client: GatewayClient;
   readonly me: Me;
   readonly isTest: boolean;
+  /** By conversation: a reader who goes on to another page finds them again. */
+  readonly drafts: Map<string, Draft>;
 }
 
 const name = 'gateway-key';
@@ -58,7 +71,7 @@ export async function signIn(apiKey: string): Promise<Session> {
   const client = clientOf(apiKey, 0);
   const me = await client.call('get_me');
   if (me.key.scopes?.includes('read') === false) throw new Error(texts.signIn.blind);
-  return { client, me, isTest: me.tenant.mode === 'test' };
+  return { client, me, isTest: me.tenant.mode === 'test', drafts: new Map() };
 }
 
 /** Whether the key may do something that concerns all accounts. */

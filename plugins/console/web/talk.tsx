@@ -119,6 +119,7 @@ export function Talk(props: {
           <Composer
             session={session}
             accountId={accountId}
+            contactId={contactId}
             contact={contact}
             account={account}
             onSent={showSent}

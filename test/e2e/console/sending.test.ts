@@ -110,6 +110,40 @@ t.test('what a person sends in the console', { skip: skipWithoutBrowser }, async
     t.equal(await composer.inputValue(), '', 'sent, it is gone');
   });
 
+  await t.test('is kept with its conversation until it is sent', async (t) => {
+    await receive(api, phone, { from: { phone: phoneNumber(103), name: 'Bob' }, text: 'Hi' });
+    await open();
+    const composer = page.getByRole('textbox', { name: 'Message to' });
+    const send = page.getByRole('button', { name: 'Send', exact: true });
+    let lose = () => {};
+    const held = new Promise<void>((resolve) => {
+      lose = resolve;
+    });
+    const late = async (route: Route) => {
+      await route.fetch();
+      await held;
+      await route.abort();
+    };
+    await page.route(sends, late, { times: 1 });
+    await composer.fill('for Ada');
+    await send.click();
+    await page.getByRole('link', { name: /Bob/ }).click();
+    await page.getByLabel('Message to Bob').waitFor();
+    t.equal(await composer.inputValue(), '', 'another one has its own');
+    await composer.fill('for Bob');
+    lose();
+    await page.getByRole('link', { name: 'Accounts' }).click();
+    await open();
+    await away.waitFor();
+    t.equal(await composer.inputValue(), 'for Ada');
+    await send.click();
+    await page.locator('.composer button:not([aria-busy=true])').waitFor();
+    t.equal(await sentOf('for Ada'), 1, 'and sent once');
+    await page.getByRole('link', { name: /Bob/ }).click();
+    await page.getByLabel('Message to Bob').waitFor();
+    t.equal(await composer.inputValue(), 'for Bob');
+  });
+
   await t.test('is scrolled to; what others write is not, away from the end', async (t) => {
     await open();
     const log = page.getByRole('log');
