@@ -8,20 +8,32 @@ import { Button, Problem } from './ui.tsx';
 type Asked = 'rotate' | 'off' | null;
 
 /** The signing secret: shown after a click, rotated, or turned off. */
-export function WebhookSecret(props: { session: Session; id: string; isOn: boolean }) {
+export function WebhookSecret(props: {
+  session: Session;
+  id: string;
+  isOn: boolean;
+  onChange: () => void;
+}) {
   const { client } = props.session;
+  const { isOn } = props;
   const input = { path: { webhookId: props.id } };
   const [secret, setSecret] = useState<string | null>(null);
-  const [isOn, setOn] = useState(props.isOn);
   const [asked, ask] = useState<Asked>(null);
   const task = useTask();
-  const take = (answer: { signing_secret: string | null; signing_enabled: boolean }) => {
+  const take = (answer: { signing_secret: string | null }) => {
     setSecret(answer.signing_secret);
-    setOn(answer.signing_enabled);
+    props.onChange();
   };
+  const read = () => client.call('get_webhook_signing_secret', input);
   const rotate = async () => take(await client.call('rotate_webhook_signing_secret', input));
-  const show = () =>
-    task.run(async () => take(await client.call('get_webhook_signing_secret', input)));
+  const show = () => task.run(async () => take(await read()));
+  const turnOn = () =>
+    task.run(async () => {
+      const now = await read();
+      // Another may have turned it on since the last read: a rotation would replace a secret in use.
+      if (now.signing_enabled) take(now);
+      else await rotate();
+    });
   return (
     <section class="card">
       <h2>{texts.webhooks.secret}</h2>
@@ -42,7 +54,7 @@ export function WebhookSecret(props: { session: Session; id: string; isOn: boole
             <Button onClick={() => ask('off')}>{texts.webhooks.turnOff}</Button>
           </>
         ) : (
-          <Button onClick={() => task.run(rotate)} isBusy={task.isBusy}>
+          <Button onClick={turnOn} isBusy={task.isBusy}>
             {texts.webhooks.turnOn}
           </Button>
         )}

@@ -65,7 +65,12 @@ export function Webhook({ session, id }: { session: Session; id: string }) {
                 </div>
               </section>
               <WebhookTest session={session} id={id} events={webhook.subscribed_to} />
-              <WebhookSecret session={session} id={id} isOn={webhook.signing_enabled} />
+              <WebhookSecret
+                session={session}
+                id={id}
+                isOn={webhook.signing_enabled}
+                onChange={loaded.reload}
+              />
               <WebhookRecover session={session} id={id} />
               <Deliveries session={session} id={id} events={webhook.subscribed_to} />
               {shown === 'edit' && (

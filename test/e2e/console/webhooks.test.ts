@@ -1,5 +1,6 @@
 import t from 'tap';
 import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
+import type { ClientAnswer } from '../../harness/client.ts';
 import { runGateway } from '../../harness/gateway.ts';
 import { startProcess } from '../../harness/processes.ts';
 import { startReceiver } from '../../harness/receiver.ts';
@@ -82,3 +83,52 @@ t.test('a webhook changes in what was changed alone', { skip: skipWithoutBrowser
   await change(() => dialog.getByLabel('Address').fill(receiver.url('/other')));
   t.match(await listed(), { url: receiver.url('/other'), health: { is_disabled: false } });
 });
+
+t.test(
+  'signing that another turned on keeps its secret',
+  { skip: skipWithoutBrowser },
+  async (t) => {
+    const gateway = await runGateway(t, { databaseUrl: null });
+    const { api } = gateway;
+    const { origin } = new URL(gateway.baseUrl);
+    const { url } = await startReceiver(t);
+    const body = { url: url(), subscribed_to: ['message.received'] };
+    const { webhook } = bodyOf<{ webhook: Webhook }>(await api.post('/webhooks', body));
+    const secretOf = (answer: ClientAnswer) =>
+      bodyOf<{ signing_secret: string | null }>(answer).signing_secret;
+    const path = `/webhooks/${webhook.id}/signing-secret`;
+    const rotate = async () => secretOf(await api.post(path)) ?? '';
+
+    const page = await (await startBrowser(t)).newPage();
+    page.setDefaultTimeout(15_000);
+    await signIn(page, origin, gateway.key);
+    await page.goto(`${origin}/console#/webhooks/${webhook.id}`);
+    const turnOn = page.getByRole('button', { name: 'Turn signing on' });
+    await turnOn.waitFor();
+    const first = await rotate();
+    await page.getByText('Deliveries are signed.').waitFor();
+
+    await api.delete(path);
+    await turnOn.waitFor();
+    await page.route('**/v1/webhooks', (route) => route.abort());
+    await page.getByRole('alert').waitFor();
+    const second = await rotate();
+    t.not(second, first);
+    await turnOn.click();
+    await page.getByText(second).waitFor();
+    t.equal(secretOf(await api.get(path)), second, 'a button of before rotates nothing');
+    await page.unroute('**/v1/webhooks');
+    await page.getByText('Deliveries are signed.').waitFor();
+
+    await page.getByRole('button', { name: 'Turn signing off' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Turn signing off' }).click();
+    await turnOn.click();
+    const third = await until(
+      'a secret of its own',
+      async () => secretOf(await api.get(path)) ?? undefined,
+    );
+    t.not(third, second);
+    await page.getByText(third).waitFor();
+  },
+);
