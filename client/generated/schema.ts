@@ -433,7 +433,7 @@ export interface paths {
         };
         /**
          * List the channels
-         * @description Every channel that the operator has configured, whether this key can connect accounts on it, and what its network can do. With a test key all channels run on the simulated network, where every account is a phone number.
+         * @description Every channel that the operator has configured, whether the account holder can connect accounts on it, and what its network can do. With a test key all channels run on the simulated network, where every account is a phone number.
          */
         get: operations["list_channels"];
         put?: never;
@@ -1549,7 +1549,7 @@ export interface components {
              * @example msgapp_web
              */
             channel: string;
-            /** @description this key can connect accounts on it */
+            /** @description the account holder can connect accounts on it; scopes and account limits of the key do not count */
             available: boolean;
             /**
              * @description why not: the plan has no channels, the channel is switched off for this account holder, or this gateway has no working driver for it; null when it is available

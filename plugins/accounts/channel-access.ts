@@ -4,7 +4,7 @@ import { GatewayError } from '../../core/errors.ts';
 import type { Plans } from '../tenants/contract.ts';
 import type { ChannelRegistry } from './contract.ts';
 
-/** Why a channel is closed to a caller, in the order in which the reasons are checked. */
+/** Why a channel is closed to a tenant, in the order in which the reasons are checked. */
 export const closedChannelReasons = [
   'plan_without_channels',
   'disabled_for_account',
@@ -13,13 +13,13 @@ export const closedChannelReasons = [
 
 export type ClosedChannelReason = (typeof closedChannelReasons)[number];
 
-/** Whether a channel is open to one caller. */
+/** Whether a channel is open to the tenant of a caller. */
 export type ChannelAccess =
   | { readonly driver: Driver; readonly reason: null }
   /** The driver may be there nevertheless. */
   | { readonly driver: Driver | null; readonly reason: ClosedChannelReason };
 
-/** Which channels a caller can connect accounts on. */
+/** Which channels the tenant of a caller can connect accounts on. */
 export class ChannelDirectory {
   readonly #plans: Plans;
   readonly #channels: ChannelRegistry;

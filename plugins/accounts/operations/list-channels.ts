@@ -48,7 +48,10 @@ const Capabilities = Closed({
 const Channel = Closed(
   {
     channel: ChannelName,
-    available: Type.Boolean({ description: 'this key can connect accounts on it' }),
+    available: Type.Boolean({
+      description:
+        'the account holder can connect accounts on it; scopes and account limits of the key do not count',
+    }),
     reason: Nullable(
       OneOf(closedChannelReasons, {
         description:
@@ -83,9 +86,9 @@ export function listChannels(channels: ChannelDirectory): AnyOperation {
     group: 'channels',
     summary: 'List the channels',
     description:
-      'Every channel that the operator has configured, whether this key can connect accounts on it, and what its ' +
-      'network can do. With a test key all channels run on the simulated network, where every account is a phone ' +
-      'number.',
+      'Every channel that the operator has configured, whether the account holder can connect accounts on it, and ' +
+      'what its network can do. With a test key all channels run on the simulated network, where every account is ' +
+      'a phone number.',
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: null,
     query: null,
