@@ -2,6 +2,7 @@
 // rotate; PORT, else 8080, is where it listens.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 
 const secrets = process.env.WEBHOOK_SECRET.split(',');
 const seen = new Set(); // in earnest: a table with a unique key
@@ -18,9 +19,8 @@ function isGenuine(headers, rawBody) {
 }
 
 createServer(async (request, response) => {
-  const chunks = [];
-  for await (const chunk of request) chunks.push(chunk);
-  const rawBody = Buffer.concat(chunks);
+  const rawBody = await buffer(request).catch(() => null);
+  if (rawBody === null) return; // the request was cut
   if (!isGenuine(request.headers, rawBody)) {
     response.writeHead(401).end();
     return;
