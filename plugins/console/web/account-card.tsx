@@ -11,7 +11,7 @@ const tones: Readonly<Record<Account['status'], Tone>> = {
 };
 
 /** One number: its state with the reason in words, what it sent today against its caps, and the ways out. */
-export function AccountCard(props: { account: Account; onRemove: (account: Account) => void }) {
+export function AccountCard(props: { account: Account; onRemove: (id: string) => void }) {
   const { account } = props;
   const { status } = account;
   const blockedUntil = account.new_contacts_blocked_until;
@@ -46,7 +46,7 @@ export function AccountCard(props: { account: Account; onRemove: (account: Accou
               {status === 'connecting' ? texts.accounts.goOn : texts.accounts.again}
             </Button>
           )}
-          <Button onClick={() => props.onRemove(account)}>
+          <Button onClick={() => props.onRemove(account.id)}>
             {status === 'disconnected' ? texts.accounts.remove : texts.accounts.disconnect}
           </Button>
         </div>

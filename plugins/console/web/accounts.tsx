@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { AccountCard } from './account-card.tsx';
 import type { PageProps } from './app.tsx';
 import { Confirm } from './forms.tsx';
@@ -17,8 +17,14 @@ const order = { restricted: 0, disconnected: 1, connecting: 2, connected: 3 } as
 
 /** Every connected number: how it is, why, and what to do. */
 export function Accounts({ session, live }: PageProps) {
-  const [removed, setRemoved] = useState<Account | null>(null);
+  /** The id alone: what is asked follows the account. */
+  const [askedId, ask] = useState<string | null>(null);
   const loaded = useAccounts(session, everyMs);
+  const asked = loaded.value?.find(({ id }) => id === askedId);
+  useEffect(() => {
+    // An account that comes back is not asked about.
+    if (asked === undefined) ask(null);
+  }, [asked]);
   useEvents(live, (event) => {
     const changes = event === null || /^account\.|^message\.(sent|failed)$/.test(event.type);
     if (changes) loaded.noteChange();
@@ -43,18 +49,14 @@ export function Accounts({ session, live }: PageProps) {
               {accounts
                 .toSorted((one, other) => order[one.status] - order[other.status])
                 .map((account) => (
-                  <AccountCard key={account.id} account={account} onRemove={setRemoved} />
+                  <AccountCard key={account.id} account={account} onRemove={ask} />
                 ))}
             </ul>
           )
         }
       </Shown>
-      {removed !== null && (
-        <Confirm
-          {...questionOf(removed)}
-          run={() => remove(removed)}
-          onClose={() => setRemoved(null)}
-        />
+      {asked !== undefined && (
+        <Confirm {...questionOf(asked)} run={() => remove(asked)} onClose={() => ask(null)} />
       )}
     </Page>
   );

@@ -102,5 +102,11 @@ t.test('what dialogs leave behind', { skip: skipWithoutBrowser }, async (t) => {
       await dialog.getByRole('button', { name: 'Cancel' }).click();
       if (word === 'Disconnect') await befall(api, phone, { type: 'log_out' });
     }
+    await card.getByRole('button', { name: 'Remove' }).click();
+    await pair(api, phone);
+    await page.getByRole('dialog', { name: `Disconnect ${phone}?` }).waitFor();
+    await api.delete(`/channels/msgapp-web/connections/${phone}`);
+    await dialog.waitFor({ state: 'detached' });
+    t.pass('and follows the account that it asks about');
   });
 });
