@@ -25,6 +25,12 @@ export function dayOf(at: string, now = new Date()): string {
   return (date.getFullYear() === now.getFullYear() ? day : yearly).format(date);
 }
 
+/** `Jan 31` for the day in UTC `2026-01-31`, wherever the reader is. */
+export function utcDay(day: string): string {
+  // Without a zone it is noon where the reader is, so that its name stays.
+  return dayOf(`${day}T12:00:00`);
+}
+
 /** Date and time to the second. */
 export function fullTime(at: string): string {
   return full.format(new Date(at));

@@ -3,7 +3,7 @@ import type { PageProps } from './app.tsx';
 import { Choice } from './forms.tsx';
 import { useLoaded } from './loaded.ts';
 import { texts } from './texts.ts';
-import { count, dayOf } from './times.ts';
+import { count, utcDay } from './times.ts';
 import { Bar, Empty, LimitBars, Page, Shown } from './ui.tsx';
 
 /** What was sent today against the caps, the last 30 days by account, and refusals by code. */
@@ -146,7 +146,7 @@ function DayChart({ days, cap }: { days: readonly ChartDay[]; cap: number | null
           <tbody>
             {days.toReversed().map(({ day, sends, newContacts }) => (
               <tr key={day}>
-                <td>{dayOf(`${day}T12:00:00Z`)}</td>
+                <td>{utcDay(day)}</td>
                 <td>{count(sends)}</td>
                 <td>{count(newContacts)}</td>
               </tr>

@@ -38,6 +38,29 @@ t.test('days as the console shows and takes them', { skip: skipWithoutBrowser },
     await context.close();
   });
 
+  await t.test('as they are called, of days in UTC', async (t) => {
+    const { days } = await successOf<{ days: { day: string }[] }>(api.get('/usage/days'));
+    const names = new Intl.DateTimeFormat('en-US', {
+      ...{ month: 'short', day: 'numeric', timeZone: 'UTC' },
+    });
+    const last =
+      days
+        .map(({ day }) => day)
+        .sort()
+        .at(-1) ?? '';
+    for (const timezoneId of ['Pacific/Kiritimati', 'America/New_York']) {
+      const context = await browser.newContext({ timezoneId, locale: 'en-US' });
+      context.setDefaultTimeout(15_000);
+      const page = await context.newPage();
+      await signIn(page, origin, gateway.key);
+      await page.goto(`${origin}/console#/usage`);
+      await page.getByText('As a table').click();
+      const shown = await page.locator('tbody td').first().innerText();
+      t.equal(shown.split(',')[0], names.format(new Date(last)), timezoneId);
+      await context.close();
+    }
+  });
+
   await t.test('to their end, when the clock changes too', async (t) => {
     const context = await browser.newContext({ timezoneId: 'Europe/Berlin' });
     context.setDefaultTimeout(15_000);
