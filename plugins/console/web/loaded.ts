@@ -104,6 +104,8 @@ export function useLoaded<Value>(
 
   const reload = useCallback(() => void run(), [run]);
   const replace = useCallback((change: (value: Value) => Value) => {
+    // An answer that is under way is older.
+    count.current += 1;
     setValue((now) => (now === null ? now : change(now)));
   }, []);
   return { value, error, reload, noteChange, replace };

@@ -204,7 +204,18 @@ async function ownersLink(t: Test, browser: Browser, gateway: RunningGateway): P
     t.same(watched, { faults: [], foreign: [] });
     if (colorScheme === 'light') continue;
     await screen.locator('.qr').waitFor();
+    const overtaken = await holdLink(screen);
     await screen.getByRole('button', { name: 'Show a code to type' }).tap();
+    await screen.locator('.pairing-code').waitFor();
+    await screen.evaluate(`
+      new MutationObserver(() => {
+        window.isUndone ||= document.querySelector('.qr') !== null;
+      }).observe(document.body, { childList: true, subtree: true });
+    `);
+    const next = screen.waitForRequest('**/v1/link');
+    overtaken();
+    await next;
+    t.not(await screen.evaluate('window.isUndone'), true, 'an earlier answer undoes nothing');
     await screen.locator('.pairing-code').waitFor();
     await gateway.api.post(`/sandbox/phones/${theirs}/scan`);
     await screen.getByText('The number is connected.').waitFor();
@@ -218,6 +229,29 @@ async function ownersLink(t: Test, browser: Browser, gateway: RunningGateway): P
   t.same(await violations(other), [], 'a link that has ended');
   await gateway.api.delete(`/channels/msgapp-web/connections/${theirs}`);
   await page.context().close();
+}
+
+/** Holds the answer to the next read of a link; ends when that was read. @returns lets it go */
+async function holdLink(page: Page): Promise<() => void> {
+  const { promise: held, resolve: release } = deferred();
+  const { promise: read, resolve: note } = deferred();
+  const hold = async (route: Route) => {
+    const response = await route.fetch();
+    note();
+    await held;
+    await route.fulfill({ response });
+  };
+  await page.route('**/v1/link', hold, { times: 1 });
+  await read;
+  return release;
+}
+
+function deferred() {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
 }
 
 /** A contact's details: what is held is exported as lines, then erased. */
