@@ -16,14 +16,18 @@ export function Copy({ value, label }: { value: string; label: string }) {
       setDone({ of: value, isCopied: false });
     }
   };
-  const outcome = done?.of === value ? done : null;
+  const isCopied = done?.of === value ? done.isCopied : null;
   return (
     <div class="copy">
       <code ref={code}>{value}</code>
       <Button label={label} onClick={() => void copy()}>
-        {outcome?.isCopied === true ? texts.copied : texts.copy}
+        {isCopied === true ? texts.copied : texts.copy}
       </Button>
-      {outcome?.isCopied === false && <small role="status">{texts.selected}</small>}
+      {/* The label of the button hides its text from screen readers. */}
+      <small role="status" class={isCopied === true ? 'hidden' : ''}>
+        {isCopied === true && texts.copied}
+        {isCopied === false && texts.selected}
+      </small>
     </div>
   );
 }

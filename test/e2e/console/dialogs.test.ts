@@ -55,6 +55,7 @@ t.test('what dialogs leave behind', { skip: skipWithoutBrowser }, async (t) => {
     const copy = page.getByRole('button', { name: 'Copy the link' });
     await copy.click();
     await copy.getByText('Copied').waitFor();
+    await page.getByRole('status').getByText('Copied').waitFor();
     await page.getByRole('button', { name: 'Make another link' }).click();
     await copy.getByText('Copied').waitFor({ state: 'detached' });
   });
