@@ -24,7 +24,7 @@ export function Conversations({ session, live, rest }: PageProps) {
   return (
     <div class={isOpen ? 'split open' : 'split'}>
       <div class="side">
-        <Page title={texts.menu.conversations} actions={write}>
+        <Page title={texts.menu.conversations} actions={write} isBehind={isOpen}>
           <ConversationList
             key={erasures}
             session={session}

@@ -9,7 +9,7 @@ import { mayManage, type Session } from './session.ts';
 import { TalkMessages } from './talk-messages.tsx';
 import { channelName, nameOf, texts } from './texts.ts';
 import { concernsContact, openingOf, pageSize, readThread } from './thread.ts';
-import { Button, Name, Shown } from './ui.tsx';
+import { Button, Heading, Shown } from './ui.tsx';
 
 /** Networks that are away raise no event: the accounts are read every ten seconds. */
 const accountsMs = 10_000;
@@ -85,9 +85,7 @@ export function Talk(props: {
               {texts.conversations.back}
             </a>
             <div>
-              <h1>
-                <Name>{nameOf(contact)}</Name>
-              </h1>
+              <Heading title={nameOf(contact)} />
               <p class="quiet">
                 <bdi>{contact.phone ?? ''}</bdi> · {channelName(contact.channel)} ·{' '}
                 <bdi>{account?.identifier ?? texts.conversations.accountGone}</bdi>

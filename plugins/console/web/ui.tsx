@@ -9,23 +9,34 @@ type Limits = Pick<Account['limits'], 'sends' | 'sends_cap' | 'new_contacts' | '
 
 export type Tone = 'good' | 'wait' | 'bad' | 'plain';
 
-/** One page: its heading takes the focus when it opens, so that a screen reader says where one is. */
+/** Names the window, and takes the focus when it comes, so that a screen reader says where one is. */
+export function Heading({ title, isBehind = false }: { title: string; isBehind?: boolean }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    if (!isBehind) document.title = `${title} · ${texts.product}`;
+  }, [title, isBehind]);
+  useEffect(() => {
+    if (!isBehind) heading.current?.focus();
+  }, [isBehind]);
+  return (
+    <h1 tabIndex={-1} ref={heading}>
+      <Name>{title}</Name>
+    </h1>
+  );
+}
+
+/** One page. */
 export function Page(props: {
   title: string;
+  /** Whether something else was opened from it, and has the focus. */
+  isBehind?: boolean;
   actions?: ComponentChildren;
   children: ComponentChildren;
 }) {
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
-    document.title = `${props.title} · ${texts.product}`;
-    heading.current?.focus();
-  }, [props.title]);
   return (
     <section class="page">
       <header class="page-head">
-        <h1 tabIndex={-1} ref={heading}>
-          {props.title}
-        </h1>
+        <Heading title={props.title} isBehind={props.isBehind === true} />
         <div class="actions">{props.actions}</div>
       </header>
       {props.children}

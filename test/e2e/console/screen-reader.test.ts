@@ -1,7 +1,7 @@
 import t from 'tap';
 import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
 import { runGateway } from '../../harness/gateway.ts';
-import { pair, phoneNumber, receive, sendAccepted } from '../../harness/story.ts';
+import { pair, phoneNumber, receive, sendAccepted, until } from '../../harness/story.ts';
 
 const [phone, ada, nameless] = [phoneNumber(1), phoneNumber(101), phoneNumber(102)];
 
@@ -33,4 +33,18 @@ t.test('what a screen reader says of a conversation', { skip: skipWithoutBrowser
   await page.getByRole('link', { name: nameless }).click();
   const theirs = [`- text: "${nameless}:"`, '- paragraph: Good morning'];
   t.same(await said('Good morning'), theirs, 'the number of a contact without a name');
+
+  await page.setViewportSize({ width: 390, height: 700 });
+  const place = () =>
+    page.evaluate<string[]>('[document.activeElement.textContent, document.title]');
+  const isAt = (name: string) =>
+    until(name, async () => {
+      const [focused, title] = await place();
+      return (focused === name && title === `${name} · Messaging gateway`) || undefined;
+    });
+  await page.getByRole('link', { name: 'All conversations' }).click();
+  await isAt('Conversations');
+  await page.getByRole('link', { name: /Ada/ }).click();
+  await isAt('Ada');
+  t.pass('where one is, on a narrow screen');
 });
