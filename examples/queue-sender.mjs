@@ -19,8 +19,8 @@ const { signal } = stop;
 
 /** Does one job, and says what becomes of it: done, put back, or dropped into the queue of failed jobs. */
 async function send({ body: job, messageId }) {
-  if (!messageId) {
-    console.log('failed: a job without message id');
+  if (!isKey(messageId)) {
+    console.log('failed: a job without a message id that a header can have');
     return ConsumerStatus.DROP;
   }
   try {
@@ -35,6 +35,15 @@ async function send({ body: job, messageId }) {
     const pauseMs = Math.min(error.retryAfterS ?? 5, 60) * 1000;
     await sleep(pauseMs, null, { signal }).catch(() => {});
     return ConsumerStatus.REQUEUE;
+  }
+}
+
+/** Whether a message id can be an Idempotency-Key: it is there, and each of its characters may be in a header. */
+function isKey(messageId) {
+  try {
+    return Boolean(messageId && new Headers({ 'Idempotency-Key': messageId }));
+  } catch {
+    return false;
   }
 }
 

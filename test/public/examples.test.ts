@@ -162,13 +162,14 @@ t.test('queue-sender.mjs sends each job once, and lets it go when it is accepted
   await put('invoice-1', job('One'));
   await put('wrong', { text: 'To nobody' });
   await put(undefined, job('No id'));
+  await put('invoice\n3', job('No header can have this id'));
   await publisher.send(
     { routingKey: queue, messageId: 'broken', contentType: 'application/json' },
     Buffer.from('{'),
   );
   await sender.waitFor(/^failed broken /m);
   const { messageCount } = await rabbit.queueDeclare({ queue: failed, passive: true });
-  t.equal(messageCount, 3, 'what can never be sent is kept');
+  t.equal(messageCount, 4, 'what can never be sent is kept');
 
   await gateway.kill();
   await put('invoice-2', job('Two'));
