@@ -26,14 +26,24 @@ const cursor = {
   },
 };
 
-/** Sends one message. One that may not be sent, for example as the person wants none, does not stop the bot. */
+/**
+ * Sends one message. One that may not be sent, for example as the person wants none, does not stop the bot. Anything else
+ * does, before the cursor is saved: a bot that is started again takes the same question.
+ */
 async function send(message, idempotencyKey) {
   try {
     await client.send(message, { idempotencyKey });
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    if (!isRefusal(error) || mayPass(error)) throw error;
     console.log('not sent:', error.code, error.message);
   }
+}
+
+/** Whether the same message may be sent later. The client has already repeated it for a minute. */
+function mayPass({ status, code }) {
+  if (code === 'loop_guard') return false; // about one person only, a bot
+  if (code === 'no_connected_account') return true; // somebody has to act first, as for 401 and 403
+  return [401, 403, 429].includes(status) || status >= 500;
 }
 
 console.log('listening');

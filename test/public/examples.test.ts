@@ -92,6 +92,15 @@ t.test('support-bot.mjs answers, passes on, and goes on where it was', async (t)
   await api.patch(`/contacts/${shy.contact.id}`, { do_not_disturb: true });
   await comes(desk, 'I am on my way');
   const missed = await comes(ada, 'What does it cost?');
+  await api.post(`/sandbox/phones/${phone}/events`, { type: 'log_out' });
+  await until('the log-out', async () => {
+    const { body } = await api.get(`/channels/msgapp-web/connections/${phone}/status`);
+    return JSON.stringify(body).includes('"disconnected"') || undefined;
+  });
+  const stopped = start('support-bot.mjs', { DESK: desk });
+  t.equal((await stopped.exit).code, 1, 'what may be sent later stops it, and is asked again');
+  t.match(stopped.output, /no_connected_account/);
+  await pair(api, phone);
   const second = start('support-bot.mjs', { DESK: desk });
   await second.waitFor(new RegExp(`^answered ${missed.id}$`, 'm'));
   t.match(second.output, /^not sent: contact_do_not_disturb /m, 'a refusal does not stop it');
