@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import t from 'tap';
 import { runDriver } from '../../testing/kit/driver-harness.ts';
+import { startGateway } from '../../testing/kit/gateway.ts';
 import { startSimulatedNetwork } from '../../testing/kit/simulated-network.ts';
 import { startProcess } from '../harness/processes.ts';
 import { phoneNumber, until } from '../harness/story.ts';
@@ -41,6 +42,18 @@ t.test('what does not show on a phone says where it was waited for, and why', as
   await phone.set({});
   await t.rejects(phone.scan(1), { message: `nothing to scan on ${place}: nothing_to_scan` });
   await t.rejects(phone.loginCode(1), { message: `no login code on ${place}` });
+});
+
+t.test('a gateway has the keys that its settings name', async (t) => {
+  const keys = ['test', 'live'].map((mode) => `gw_${mode}_${'of-the-settings'.repeat(3)}`);
+  const [TEST_API_KEY = '', LIVE_API_KEY = ''] = keys;
+  const gateway = await startGateway({ settings: { TEST_API_KEY, LIVE_API_KEY } });
+  t.teardown(() => gateway.stop());
+  t.same([gateway.key, gateway.liveKey], keys);
+  for (const key of keys) {
+    const answer = await fetch(`${gateway.baseUrl}/me`, { headers: { 'X-API-Key': key } });
+    t.equal(answer.status, 200);
+  }
 });
 
 t.test('a gateway ends with its test, however that ends', async (t) => {

@@ -28,7 +28,8 @@ export interface GatewayOptions {
 export async function startGateway(options: GatewayOptions = {}): Promise<GatewayProcess> {
   const isOwn = options.dataDir === undefined;
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'gateway-')));
-  const [key, liveKey] = [newKey('test'), newKey('live')];
+  const { TEST_API_KEY: key = newKey('test'), LIVE_API_KEY: liveKey = newKey('live') } =
+    options.settings ?? {};
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, [...gatewayProgram(), 'serve'], {
     cwd: options.folder ?? process.cwd(),
