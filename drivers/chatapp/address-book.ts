@@ -54,9 +54,15 @@ export class AddressBook {
     const answer = await client.call({ _: 'contacts.getContacts', hash: Long.ZERO });
     if (answer._ !== 'contacts.contacts') return;
     const changed = await memory.people.take(answer.users);
+    // Stored as met in passing before the gateway has them: whoever it has can be erased, by what is stored.
+    const met = changed.flatMap(({ person, before }) =>
+      before === undefined ? { person: { ...person, contact: false }, before } : [],
+    );
+    memory.people.keep(met);
+    await memory.buffer.write();
     signal.throwIfAborted();
     for (const event of eventsOf(changed)) await port.emit(event);
-    // Stored after the gateway has them: a stored contact is not emitted again.
+    // Stored as contacts after the gateway has them: a stored contact is not emitted again.
     memory.people.keep(changed);
     await memory.buffer.write();
   }

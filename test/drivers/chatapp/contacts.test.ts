@@ -89,10 +89,12 @@ t.test('a contact that could not be told is told at the repeat, once', async (t)
     refuseContacts(opened, 1);
     await link(opened, 'code');
     await opened.session.answer('code', bench.control.code(opened.phone));
-    const isStored = () =>
-      opened.port.credentials.values.has(`person:${bench.control.idOf(friend.phone)}`);
+    const name = `person:${bench.control.idOf(friend.phone)}`;
+    const stored = () => opened.port.credentials.values.get(name) ?? '';
+    const isStored = () => stored().includes('"contact":true');
     t.match(await nextContacts(opened), [friend]);
     t.notOk(isStored(), 'not before it is told');
+    t.match(stored(), '"contact":false', 'but for an erasure to find');
     t.match(await nextContacts(opened), [friend]);
     await until('the contact to be stored', async () => isStored() || undefined);
     const later = await bench.reopened(opened);

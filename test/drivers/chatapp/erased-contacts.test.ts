@@ -121,6 +121,31 @@ t.test('an erased contact of the address book leaves no mark by reading', async 
   t.equal(control.calls(phone)['messages.getHistory'], undefined, 'nor is the chat read');
 });
 
+t.test('who is erased while the address book is taken is not stored afterwards', async (t) => {
+  const bench = await startBench(t);
+  const { control, driver, network } = bench;
+  const { phone, port, session } = await bench.linked();
+  await port.next('contacts', (event) => event.type === 'contacts');
+  const [eve, fay] = ['Eve', 'Fay'].map((name, number) =>
+    network.person(phoneNumber(9605 + number), name),
+  );
+  if (eve === undefined || fay === undefined) throw new Error('nobody');
+  // She can be erased as soon as the gateway has her, which others may come after.
+  port.onEmit = async (event) => {
+    if (event.type !== 'contacts' || !JSON.stringify(event).includes(eve.phone)) return;
+    const address = { phone: eve.phone, networkId: String(eve.id) };
+    const about = (await driver.credentialsOf?.(address, port.credentials)) ?? [];
+    t.same(about, [`person:${eve.id}`], 'the erasure finds her');
+    session.forget?.(about);
+    await port.credentials.set(Object.fromEntries(about.map((name) => [name, null])));
+  };
+  control.put(phone, { contacts: [eve, fay] });
+  const stored = () => JSON.stringify([...port.credentials.values]);
+  const isDone = () => port.credentials.values.get(`person:${fay.id}`)?.includes('"contact":true');
+  await until('the other', async () => isDone() || undefined);
+  for (const trace of [String(eve.id), eve.phone, 'Eve']) t.notMatch(stored(), trace);
+});
+
 t.test('an erased contact is not stored by what was under way', async (t) => {
   const bench = await startBench(t);
   const { control, network } = bench;
