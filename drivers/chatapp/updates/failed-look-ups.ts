@@ -43,7 +43,8 @@ export class FailedLookUps {
 
   /** Adds a contact whose receipts the gateway refused. */
   refused(read: Read): void {
-    this.#dueAt = performance.now() + pauseMs;
+    // Not before the end of a wait that the network has named.
+    this.#dueAt = Math.max(this.#dueAt, performance.now() + pauseMs);
     this.add({ ...read, isOwed: true });
   }
 

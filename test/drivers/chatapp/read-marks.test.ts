@@ -1,7 +1,9 @@
+import { tl } from '@mtcute/core';
 import t from 'tap';
 import type { Client } from '../../../drivers/chatapp/client.ts';
 import type { People } from '../../../drivers/chatapp/people.ts';
 import type { CredentialBuffer } from '../../../drivers/chatapp/storage/credential-buffer.ts';
+import { FailedLookUps, pauseMs } from '../../../drivers/chatapp/updates/failed-look-ups.ts';
 import { ReadMarks } from '../../../drivers/chatapp/updates/read-marks.ts';
 
 const ada = { id: 7, accessHash: '1', phone: null, name: 'Ada', contact: true };
@@ -54,4 +56,14 @@ t.test('whoever is erased while messages are read for a mark gets none', async (
   apart?.begun();
   apart?.kept();
   t.same([...stored], []);
+});
+
+t.test('a refused receipt does not end the wait that the network named', async (t) => {
+  const failed = new FailedLookUps();
+  const read = { userId: ada.id, upTo: 1, at: 5 };
+  failed.failed(read, new tl.RpcError(420, 'FLOOD_WAIT_60'));
+  const before = failed.dueIn;
+  t.ok(before > pauseMs);
+  failed.refused({ ...read, userId: 8 });
+  t.ok(failed.dueIn > pauseMs, 'both wait on');
 });
