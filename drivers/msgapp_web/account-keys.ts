@@ -17,7 +17,7 @@ import { withoutOldChains } from './session-record.ts';
 const keysAtOnce = 8;
 
 /** The name of the link itself; the many keys beside it are `key:TYPE:ID`. */
-const linkName = 'link';
+export const linkName = 'link';
 
 /** The library's list of everybody who has a privacy token. The list is not stored: an erased contact would stay in it. */
 const tokenIndex = '__index';
@@ -219,6 +219,14 @@ export class AccountKeys implements SignalKeyStore {
     // What `set` wrote under a type is of that type.
     return revived as SignalDataTypeMap[Type];
   }
+}
+
+/** Whether a stored link takes over what the phone knows of people. Pure. @param text of its credential, if there is one */
+export function isImporting(text: string | undefined): boolean {
+  if (text === undefined) return false;
+  // Written by `save`.
+  const { imports } = JSON.parse(text) as Pick<StoredLink, 'imports'>;
+  return imports.contacts || imports.history;
 }
 
 /** The name of a key, whose type and id are the library's. Pure. */

@@ -13,7 +13,7 @@ import { underFirst } from './before-abort.ts';
 import { type LastEnding, lost } from './close-codes.ts';
 import { type FrameWork, NetworkConnection } from './connection.ts';
 import { ContactBook } from './contact-book.ts';
-import { usersIn } from './contact-credentials.ts';
+import type { Erased } from './erased.ts';
 import { errorText } from './error-text.ts';
 import { InboundRelay } from './inbound.ts';
 import type { Library, LibrarySocket } from './library.ts';
@@ -27,18 +27,22 @@ import { Recipients } from './recipients.ts';
 import type { Throttle } from './throttle.ts';
 import { Unlinking } from './unlinking.ts';
 
-/** What an attempt is made of. */
-export interface ConnectAttemptParts {
-  readonly library: Library;
-  readonly keys: AccountKeys;
-  /** Null: linked already. */
-  readonly link: LinkKind | null;
+/** What all attempts of a session have in common. */
+export interface SharedParts {
   readonly options: MsgappWebOptions;
   readonly frames: FrameWork;
   readonly account: DriverAccount;
   readonly port: Port;
-  /** Of the session. */
   readonly throttle: Throttle;
+  readonly erased: Erased;
+}
+
+/** What an attempt is made of. */
+export interface ConnectAttemptParts extends SharedParts {
+  readonly library: Library;
+  readonly keys: AccountKeys;
+  /** Null: linked already. */
+  readonly link: LinkKind | null;
   /** As `Port.emit`, for as long as this is the session's attempt. */
   emit(event: DriverEvent): Promise<void>;
   /** Logged in, and the credentials are stored. What has come in is taken once this resolved. */
@@ -116,10 +120,9 @@ export class ConnectAttempt {
     await this.#unlinking.unlink(this.#live.socket, signal);
   }
 
-  /** Drops what is in memory of credentials that are being deleted, written or not. */
-  forget(names: readonly string[]): void {
+  /** Drops what is in memory of credentials that are being deleted, written or not. @param users as in `usersIn` these names */
+  forget(names: readonly string[], users: readonly string[]): void {
     this.#parts.keys.writes.set(new Map(names.map((name) => [name, null])));
-    const users = usersIn(names);
     this.#connection.forget(users);
     this.#book?.forget(users);
     this.#inbound?.forget(names, users);
@@ -150,7 +153,7 @@ export class ConnectAttempt {
   }
 
   #made(socket: LibrarySocket): void {
-    const { library, keys, account, port } = this.#parts;
+    const { library, keys, account, port, erased } = this.#parts;
     this.#leaveSocket();
     const book = new ContactBook(keys, socket);
     this.#book = book;
@@ -159,6 +162,7 @@ export class ConnectAttempt {
         library,
         keys,
         book,
+        erased,
         log: port.log,
         accountId: account.id,
         emit: (event) => this.#emit(event),
@@ -181,7 +185,7 @@ export class ConnectAttempt {
   }
 
   async #opened(socket: LibrarySocket): Promise<void> {
-    const { library, keys, account, port, throttle } = this.#parts;
+    const { library, keys, account, port, throttle, erased } = this.#parts;
     const book = this.#book;
     try {
       keys.save();
@@ -205,7 +209,8 @@ export class ConnectAttempt {
       }
       const recipients = new Recipients(library, keys, socket);
       const limits = this.#limits;
-      const outbound = new Outbound({ keys, book, recipients, socket, port, limits, throttle });
+      const using = { keys, book, recipients, socket, port, limits, throttle, erased };
+      const outbound = new Outbound(using);
       this.#connection.phase = 'connected';
       // The gateway may send as soon as it knows, before `emit` has resolved.
       const gone = new AbortController();

@@ -4,6 +4,7 @@ import { phoneOfAddress, userOf } from './addresses.ts';
 import { arrivingPrefix } from './arriving.ts';
 import { awaitedPrefix } from './awaited.ts';
 import { type Entry, entryName } from './contact-book.ts';
+import { unmarked } from './erased.ts';
 import { savedContactsName } from './identities.ts';
 
 /** The number or hidden id of a contact, digits only. */
@@ -26,7 +27,7 @@ const addressed = /(\d+)(?:[:_.]\d+)*@/g;
 
 /**
  * The stored credentials that are about a contact: the library names them by number or hidden id, and the contact book
- * knows further numbers of the same person.
+ * knows further numbers of the same person. An importing link names what it has to mark, stored or not.
  */
 export async function credentialsOf(
   contact: ContactAddress,
@@ -42,7 +43,8 @@ export async function credentialsOf(
     (name) => !name.startsWith(groupKeys) || authors.some((author) => name.includes(author)),
   );
   const mentioned = await mentioning(users, stored);
-  return [...new Set([...Object.keys(values), ...found, ...mentioned])];
+  const toMark = (await unmarked(users, stored)).map(bookName);
+  return [...new Set([...Object.keys(values), ...found, ...mentioned, ...toMark])];
 }
 
 /** What is kept for somebody else's sake and names one of these users, and then names by which each is known. */

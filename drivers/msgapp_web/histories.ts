@@ -63,10 +63,10 @@ export class Histories {
   }
 
   async *#imported(history: History): AsyncIterable<DriverEvent> {
-    const { library, keys, book, log, accountId, leftOut } = this.#parts;
+    const { log, accountId, leftOut } = this.#parts;
     const { signal } = this.#over;
     try {
-      yield* importedEvents(library, this.#socket, book, history, keys.imports, signal);
+      yield* importedEvents(this.#parts, this.#socket, history, signal);
     } catch (error) {
       if (!(error instanceof DriverError) || error.retryAfterMs !== null) throw error;
       const facts = { accountId, error: error.message };

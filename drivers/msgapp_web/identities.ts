@@ -3,6 +3,7 @@ import type { AccountKeys } from './account-keys.ts';
 import { addressOfPhone, phoneOfAddress, userOf } from './addresses.ts';
 import { keptName } from './awaited.ts';
 import type { ContactBook } from './contact-book.ts';
+import type { Erased } from './erased.ts';
 import { errorText } from './error-text.ts';
 import { contactsEvents, type LibraryContact, personOf } from './imports.ts';
 import type { LibrarySocket } from './library.ts';
@@ -19,6 +20,7 @@ type SavedContact = readonly [string, LibraryContact];
 export interface IdentityParts {
   readonly keys: AccountKeys;
   readonly book: ContactBook;
+  readonly erased: Erased;
   readonly log: DriverLog;
   readonly accountId: string;
   /** Resolves once the event is durable. */
@@ -48,14 +50,18 @@ export class Identities {
 
   /** Hands over the saved contacts that were left from an earlier connection. */
   async start(): Promise<void> {
-    const { writes, imports } = this.#parts.keys;
+    const { keys, erased } = this.#parts;
+    const { writes, imports } = keys;
     if (!imports.contacts) return;
+    await erased.load();
     const list = (await writes.get([savedContactsName])).get(savedContactsName);
     // Written by `#save`, and nobody else writes under these names.
     const names = list === undefined ? [] : (JSON.parse(list) as string[]);
     const stored = [...(await writes.get(names)).values()];
     const left = stored.map((text) => JSON.parse(text) as SavedContact);
-    this.#unreported = new Map([...left, ...this.#unreported]);
+    // What came before the marks were loaded.
+    const fresh = [...this.#unreported].filter(([, contact]) => !this.#isErased(contact));
+    this.#unreported = new Map([...left, ...fresh]);
     this.#started = true;
     if (this.#unreported.size > 0) this.#reportSaved();
   }
@@ -100,11 +106,16 @@ export class Identities {
     if (person !== null) await this.#parts.emit({ type: 'identity', ...person });
   }
 
+  #isErased({ id, lid, phoneNumber }: LibraryContact): boolean {
+    return this.#parts.erased.has([id, lid, phoneNumber]);
+  }
+
   /** The address book, or a change in it: of no concern unless it was asked for. */
   #listed(contacts: readonly LibraryContact[]): void {
     if (!this.#parts.keys.imports.contacts) return;
     for (const { id, lid, phoneNumber, name } of contacts) {
-      if (id && name) this.#unreported.set(id, { id, lid, phoneNumber, name });
+      const saved = { id, lid, phoneNumber, name };
+      if (id && name && !this.#isErased(saved)) this.#unreported.set(id, saved);
     }
     if (this.#started && this.#unreported.size > 0) this.#reportSaved();
   }

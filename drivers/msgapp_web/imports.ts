@@ -1,8 +1,13 @@
 import type { proto, WAMessage } from 'baileys';
-import type { ContactsEvent, DriverContact, HistoryEvent } from '../../core/contracts/driver.ts';
-import type { Imports } from './account-keys.ts';
+import type {
+  ContactsEvent,
+  DriverContact,
+  HistoryEvent,
+  HistoryMessage,
+} from '../../core/contracts/driver.ts';
 import { isOneContact, isOwn, ownAddresses } from './addresses.ts';
 import type { ContactBook } from './contact-book.ts';
+import type { IdentityParts } from './identities.ts';
 import { historyMessageOf } from './inbound-message.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { libraryLog } from './library-log.ts';
@@ -15,21 +20,25 @@ export interface LibraryContact {
   readonly name?: string | undefined;
 }
 
-/** Most contacts of one event. */
-const mostContacts = 500;
+/** What is imported with. */
+export interface ImportParts extends Pick<IdentityParts, 'keys' | 'book' | 'erased'> {
+  readonly library: Library;
+}
+
+/** Most contacts or messages of one event. */
+const mostTogether = 500;
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
- * What the phone hands over of its past, as far as it was asked for.
+ * What the phone hands over of its past, as far as it was asked for, without contacts that are erased by the time of each
+ * event.
  * @param signal ends a download
  */
 export async function* importedEvents(
-  library: Library,
+  { library, keys, book, erased }: ImportParts,
   socket: LibrarySocket,
-  book: ContactBook,
   notification: proto.Message.IHistorySyncNotification,
-  asked: Imports,
   signal: AbortSignal,
 ): AsyncIterable<ContactsEvent | HistoryEvent> {
   const { contacts, messages } = await library.downloadAndProcessHistorySyncNotification(
@@ -37,6 +46,7 @@ export async function* importedEvents(
     { signal },
     libraryLog(silent, ''),
   );
+  await erased.load();
   const own = ownAddresses(socket.user);
   const known: DriverContact[] = [];
   const people = new Map<string, DriverContact>();
@@ -49,15 +59,18 @@ export async function* importedEvents(
     if (contact.name) known.push(person);
     people.set(contact.id, person);
   }
-  if (asked.contacts) yield* contactsEvents(known);
+  const isErased = ({ phone, networkId }: DriverContact) => erased.has([phone, networkId]);
+  const { imports: asked } = keys;
+  if (asked.contacts) yield* contactsEvents(but(known, isErased));
   if (!asked.history) return;
-  const past = [];
+  const past: HistoryMessage[] = [];
   for (const message of messages) {
     if (isOwn(message.key.remoteJid, own)) continue;
     const person = await writerIn(book, message, people);
     if (person !== null) past.push(...historyMessageOf(library, socket, message, person));
   }
-  if (past.length > 0) yield { type: 'history', messages: past };
+  const left = but(past, ({ contact }) => isErased(contact));
+  for (const messages of together(left)) yield { type: 'history', messages };
 }
 
 /** The contact of an entry of the library; null for a group. */
@@ -71,14 +84,23 @@ export async function personOf(
 
 /** Contacts in events of bounded size; those of an event are read when it is asked for. */
 export function* contactsEvents(contacts: Iterable<DriverContact>): Iterable<ContactsEvent> {
-  let together: DriverContact[] = [];
-  for (const contact of contacts) {
-    together.push(contact);
-    if (together.length < mostContacts) continue;
-    yield { type: 'contacts', contacts: together };
-    together = [];
+  for (const some of together(contacts)) yield { type: 'contacts', contacts: some };
+}
+
+function* together<One>(all: Iterable<One>): Iterable<readonly One[]> {
+  let some: One[] = [];
+  for (const one of all) {
+    some.push(one);
+    if (some.length < mostTogether) continue;
+    yield some;
+    some = [];
   }
-  if (together.length > 0) yield { type: 'contacts', contacts: together };
+  if (some.length > 0) yield some;
+}
+
+/** Those without these, decided when each is read. */
+function* but<One>(all: Iterable<One>, isLeftOut: (one: One) => boolean): Iterable<One> {
+  for (const one of all) if (!isLeftOut(one)) yield one;
 }
 
 async function writerIn(

@@ -5,6 +5,7 @@ import { hiddenIdOf, isOneContact, isOwn, ownAddresses, phoneOfAddress } from '.
 import type { Arriving } from './arriving.ts';
 import type { Awaited } from './awaited.ts';
 import type { ContactBook } from './contact-book.ts';
+import type { Erased } from './erased.ts';
 import { errorText } from './error-text.ts';
 import type { Histories } from './histories.ts';
 import type { Identities } from './identities.ts';
@@ -18,6 +19,7 @@ export interface MessageReaderParts {
   readonly library: Library;
   readonly keys: AccountKeys;
   readonly book: ContactBook;
+  readonly erased: Erased;
   readonly log: DriverLog;
   readonly accountId: string;
   /** Counts what is no message. */
@@ -103,7 +105,7 @@ export class MessageReader {
 
   /** Events of what a contact wrote; `Arriving` takes a message that has to wait for a file. */
   async *#written(message: WAMessage, withheld: string | null): AsyncIterable<DriverEvent> {
-    const { library, book, leftOut } = this.#parts;
+    const { library, book, erased, leftOut } = this.#parts;
     const { id } = message.key;
     // It comes again: its acknowledgement was lost.
     if (this.#arriving.has(id ?? '')) return this.#awaited.received(id ?? '');
@@ -120,6 +122,7 @@ export class MessageReader {
     } else {
       const { written } = inbox;
       const addresses = writer.filter((address) => address !== undefined);
+      await erased.meet([...addresses, from.phone, from.networkId]);
       const isTaken = this.#arriving.take(written, addresses);
       if (!isTaken) yield messageEventOf(library, this.#socket, written);
       this.#identities.note(from);

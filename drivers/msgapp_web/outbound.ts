@@ -11,6 +11,7 @@ import { notConnected } from '../../core/contracts/driver-error.ts';
 import type { AccountKeys } from './account-keys.ts';
 import { beforeAbort } from './before-abort.ts';
 import type { ContactBook } from './contact-book.ts';
+import type { Erased } from './erased.ts';
 import { sessionsFree } from './held-sessions.ts';
 import type { LibrarySocket } from './library.ts';
 import { MediaHosts } from './media-hosts.ts';
@@ -41,6 +42,7 @@ export interface OutboundParts {
   readonly limits: Pick<NewContactLimits, 'lock' | 'quota'>;
   /** Of the session: a throttle goes on when the connection is another. */
   readonly throttle: Throttle;
+  readonly erased: Pick<Erased, 'meet'>;
 }
 
 /** Sends through one socket. */
@@ -109,9 +111,10 @@ export class Outbound {
     handed: { over: boolean },
     signal: AbortSignal,
   ): Promise<BinaryNode | undefined> {
-    const { book, limits, socket } = this.#parts;
+    const { book, limits, socket, erased } = this.#parts;
     const { to } = message;
     const destination = (await book.destinationOf(to)) ?? (await this.#lookUp(to));
+    await erased.meet([to.phone, to.networkId, destination]);
     const answer = await this.#hand(message, destination, handed, signal);
     const error = answer?.attrs.error;
     if (error !== ackErrors.locked && error !== ackErrors.quota) return answer;

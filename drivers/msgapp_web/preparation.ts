@@ -1,6 +1,7 @@
 import type { CredentialStore, LinkRequest, ProxyAddress } from '../../core/contracts/driver.ts';
 import { AccountKeys } from './account-keys.ts';
 import { type LastEnding, lost } from './close-codes.ts';
+import type { Erased } from './erased.ts';
 import { type Library, loadTrusting, Misconfigured } from './library.ts';
 import type { MsgappWebOptions } from './options.ts';
 
@@ -29,7 +30,9 @@ export async function newLink(
   library: Library,
   credentials: CredentialStore,
   { method, importContacts, importHistory }: LinkRequest,
+  erased: Pick<Erased, 'reset'>,
 ): Promise<Prepared> {
+  erased.reset();
   const imports = { contacts: importContacts, history: importHistory };
   const keys = await AccountKeys.fresh(library, credentials, imports);
   return { library, keys, method };

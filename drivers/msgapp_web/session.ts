@@ -10,11 +10,13 @@ import {
   type Session,
 } from '../../core/contracts/driver.ts';
 import { notConnected } from '../../core/contracts/driver-error.ts';
-import { ConnectAttempt } from './attempt.ts';
+import { ConnectAttempt, type SharedParts } from './attempt.ts';
 import { BlockFlag } from './block-flag.ts';
 import type { LastEnding } from './close-codes.ts';
 import type { FrameWork } from './connection.ts';
+import { usersIn } from './contact-credentials.ts';
 import { endingEventOf } from './ending-event.ts';
+import { Erased } from './erased.ts';
 import { errorText } from './error-text.ts';
 import { handOverLeft } from './left-messages.ts';
 import type { Library } from './library.ts';
@@ -30,9 +32,10 @@ export class MsgappWebSession implements Session {
   readonly #options: MsgappWebOptions;
   readonly #account: DriverAccount;
   readonly #port: Port;
-  readonly #frames: FrameWork;
   readonly #block: BlockFlag;
-  readonly #throttle = new Throttle();
+  readonly #erased: Erased;
+  /** What all attempts have in common. */
+  readonly #shared: SharedParts;
   /** What is under way or live. */
   #attempt: ConnectAttempt | null = null;
   /** Aborted by the next call that begins something: an older one that is still preparing gives up. */
@@ -45,12 +48,15 @@ export class MsgappWebSession implements Session {
     this.#options = options;
     this.#account = account;
     this.#port = port;
-    this.#frames = frames;
     this.#block = new BlockFlag(port.credentials);
+    this.#erased = new Erased(port.credentials);
+    const throttle = new Throttle();
+    this.#shared = { options, frames, account, port, throttle, erased: this.#erased };
   }
 
   async link(request: LinkRequest): Promise<void> {
-    await this.#begin((library) => newLink(library, this.#port.credentials, request));
+    const { credentials } = this.#port;
+    await this.#begin((library) => newLink(library, credentials, request, this.#erased));
   }
 
   async resume(): Promise<void> {
@@ -85,17 +91,21 @@ export class MsgappWebSession implements Session {
     } finally {
       this.#cut();
     }
+    this.#erased.reset();
     await this.#port.credentials.clear().catch(() => undefined);
     return outcome;
   }
 
   forget(names: readonly string[]): void {
-    this.#attempt?.forget(names);
+    const users = usersIn(names);
+    this.#attempt?.forget(names, users);
+    this.#erased.add(users);
   }
 
   close(): void {
     this.#closed = true;
     this.#block.close();
+    this.#erased.close();
     this.#cut();
   }
 
@@ -151,11 +161,7 @@ export class MsgappWebSession implements Session {
       library,
       keys,
       link: method === null ? null : { pairingCodeFor: method === 'pairing_code' ? phone : null },
-      options: this.#options,
-      frames: this.#frames,
-      account: this.#account,
-      port: this.#port,
-      throttle: this.#throttle,
+      ...this.#shared,
       emit: (event) => this.#port.emit(event),
       opened: async () => {
         quiet = false;
@@ -220,11 +226,7 @@ export class MsgappWebSession implements Session {
       this.#attempt = new ConnectAttempt({
         ...prepared,
         link: null,
-        options: this.#options,
-        frames: this.#frames,
-        account: this.#account,
-        port: this.#port,
-        throttle: this.#throttle,
+        ...this.#shared,
         emit: () => Promise.reject(new Error('the session is leaving')),
         opened: async () => resolve(true),
         ended: (ending) => {

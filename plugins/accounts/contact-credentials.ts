@@ -18,7 +18,7 @@ export interface ContactCredentialParts {
 /**
  * Deletes the credentials of a tenant's accounts that are about an erased contact. The session of each account does it,
  * connected or not: nobody else may write them, and it has some in memory. What is about a contact that the address has
- * by now stays. Answers whether there were any.
+ * by now stays. Answers whether any was stored.
  * @throws SessionUnreachable while no process answers for a session; Error while the driver of the channel is off
  */
 export async function forgetContactCredentials(
@@ -47,8 +47,9 @@ export async function forgetContactCredentials(
       presence,
     } as const;
     // Where no session is wanted the credentials have gone with the link.
+    const isStored = Object.keys(await stored.get(names)).length > 0;
     const answer = await directory.ask(request);
-    isFound ||= answer !== null;
+    isFound ||= isStored && answer !== null;
   }
   return isFound;
 }

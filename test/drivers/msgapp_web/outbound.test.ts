@@ -13,7 +13,7 @@ function outboundWhere(ready: () => Promise<never>): Outbound {
 }
 
 function outboundOf(parts: object): Outbound {
-  const unused = { port: {}, socket: {}, limits: {} };
+  const unused = { port: {}, socket: {}, limits: {}, erased: { meet: async () => undefined } };
   return new Outbound({
     ...unused,
     throttle: new Throttle(),

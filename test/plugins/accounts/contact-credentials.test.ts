@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { ContactAddress, StoredCredentials } from '../../../core/contracts/driver.ts';
+import type { ContactAddress, Driver, StoredCredentials } from '../../../core/contracts/driver.ts';
 import { newId } from '../../../core/ids.ts';
 import { unconnected } from '../../../plugins/accounts/account-state.ts';
 import { plainOptions } from '../../../plugins/accounts/connections.ts';
@@ -41,6 +41,23 @@ t.test('keys of a contact are not forgotten while their driver is off', async (t
     unit.credentials.put([{ accountId: 'acc_1', name: 'key:ada', value: 'sealed' }]),
   );
   await t.rejects(forgetContactCredentials(parts, tenantId, address), /the driver of mail is off/);
+
+  const asked: string[] = [];
+  const naming = (...names: string[]) => ({
+    ...parts,
+    channels: { driverOf: () => ({ credentialsOf: async () => names }) as unknown as Driver },
+    directory: {
+      ask: async (question: { readonly operation: string }) => {
+        asked.push(JSON.stringify(question));
+        return { kind: 'done' } as const;
+      },
+    },
+  });
+  const isFound = (...names: string[]) =>
+    forgetContactCredentials(naming(...names), tenantId, address);
+  t.equal(await isFound('key:ada', 'mark:ada'), true);
+  t.equal(await isFound('mark:ada'), false, 'one that is not stored leaves nothing to delete');
+  t.match(asked, [/key:ada.*mark:ada/, /mark:ada/], 'the session has it all the same');
 });
 
 for (const engine of databases) {
