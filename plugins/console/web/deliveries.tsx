@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { components } from '../../../client/generated/schema.ts';
 import { Choice, useTask } from './forms.tsx';
-import { useLoaded } from './loaded.ts';
+import { useList } from './loaded.ts';
 import { readPages } from './pages.ts';
 import type { Session } from './session.ts';
 import { texts } from './texts.ts';
@@ -23,10 +23,8 @@ export function Deliveries(props: { session: Session; id: string; events: readon
   const { session, id } = props;
   const [status, setStatus] = useState<(typeof statuses)[number]>('');
   const [event, setEvent] = useState<'' | Delivery['event']>('');
-  /** How often a person asked for more. */
-  const [rounds, setRounds] = useState(1);
-  const loaded = useLoaded(
-    () => {
+  const loaded = useList(
+    (rounds) => {
       const filter = { ...(status !== '' && { status }), ...(event !== '' && { event }) };
       return readPages(
         (page) =>
@@ -39,7 +37,7 @@ export function Deliveries(props: { session: Session; id: string; events: readon
         readsAtMost * rounds,
       );
     },
-    [session, id, status, event, rounds],
+    [session, id, status, event],
     5_000,
   );
   const events = props.events as readonly Delivery['event'][];
@@ -73,7 +71,7 @@ export function Deliveries(props: { session: Session; id: string; events: readon
                 </li>
               ))}
             </ul>
-            {hasMore && <Button onClick={() => setRounds(rounds + 1)}>{texts.more}</Button>}
+            {hasMore && <Button onClick={loaded.showMore}>{texts.more}</Button>}
           </>
         )}
       </Shown>
