@@ -1,14 +1,21 @@
+import { useEffect, useState } from 'preact/hooks';
 import { Unreachable } from '../../../client/refusal.ts';
 import type { PageProps } from './app.tsx';
 import { useLoaded } from './loaded.ts';
 import { texts } from './texts.ts';
-import { Badge, Ever, Fact, Page, Shown } from './ui.tsx';
+import { Badge, Ever, Fact, Page, Problem, Shown } from './ui.tsx';
+
+/** No event tells what changes here. */
+const everyMs = 10_000;
 
 /** Whose key this is, what it may do, and which gateway answers. */
-export function System({ session: { me } }: PageProps) {
+export function System({ session }: PageProps) {
+  const loaded = useLoaded(() => session.client.call('get_me'), [session], everyMs);
+  const me = loaded.value ?? session.me;
   const { tenant, key } = me;
   return (
     <Page title={texts.menu.system}>
+      <Problem error={loaded.error} lost={texts.away} />
       <div class="card">
         <dl class="facts">
           <Fact name={texts.system.tenant}>
@@ -40,8 +47,11 @@ export function System({ session: { me } }: PageProps) {
 
 /** What the gateway needs, and whether it is there, where its probe is beside the page. */
 function Parts() {
-  const loaded = useLoaded(readChecks, []);
-  if (loaded.value?.length === 0) return null;
+  const [hasProbe, setProbe] = useState(true);
+  const loaded = useLoaded(readChecks, [], hasProbe ? everyMs : null);
+  const isNone = loaded.value?.length === 0;
+  useEffect(() => setProbe(!isNone), [isNone]);
+  if (isNone) return null;
   return (
     <div class="card">
       <h2>{texts.system.parts}</h2>

@@ -6,17 +6,23 @@ import { texts } from './texts.ts';
 import { count, utcDay } from './times.ts';
 import { Bar, Empty, LimitBars, Page, Shown } from './ui.tsx';
 
+const everyMs = 10_000;
+
 /** What was sent today against the caps, the last 30 days by account, and refusals by code. */
 export function Usage({ session }: PageProps) {
   const [accountId, setAccountId] = useState('');
-  const loaded = useLoaded(async () => {
-    const [today, { days }, { accounts }] = await Promise.all([
-      session.client.call('get_usage'),
-      session.client.call('list_usage_days'),
-      session.client.call('list_accounts'),
-    ]);
-    return { today, days, accounts };
-  }, [session]);
+  const loaded = useLoaded(
+    async () => {
+      const [today, { days }, { accounts }] = await Promise.all([
+        session.client.call('get_usage'),
+        session.client.call('list_usage_days'),
+        session.client.call('list_accounts'),
+      ]);
+      return { today, days, accounts };
+    },
+    [session],
+    everyMs,
+  );
   return (
     <Page title={texts.menu.usage}>
       <Shown loaded={loaded}>

@@ -231,6 +231,14 @@ async function ownersLink(t: Test, browser: Browser, gateway: RunningGateway): P
   await page.context().close();
 }
 
+/** Answers as the gateway does, but for some fields. */
+async function changeAnswers(page: Page, url: string, fields: object): Promise<void> {
+  await page.route(url, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...((await response.json()) as object), ...fields } });
+  });
+}
+
 /** Holds the answer to the next read of a link; ends when that was read. @returns lets it go */
 async function holdLink(page: Page): Promise<() => void> {
   const { promise: held, resolve: release } = deferred();
@@ -383,10 +391,24 @@ t.test('the pages of the console', { skip: skipWithoutBrowser, timeout: 480_000 
   await t.test('in trouble', (t) => troubled(t, browser, gateway));
   await t.test('what the gateway needs', async (t) => {
     const page = await (await browser.newContext()).newPage();
+    await page.clock.install();
     await signIn(page, origin, gateway.key);
     await page.goto(`${origin}/console#/system`);
     await page.getByText('Writing to the database').waitFor();
     t.equal(await page.getByText('Works', { exact: true }).count(), 4);
+    const down = { status: 'unavailable', checks: { database: 'ok', broker: 'unavailable' } };
+    await page.route('**/readyz', (route) => route.fulfill({ status: 503, json: down }));
+    await changeAnswers(page, '**/v1/me', { version: 'the next version' });
+    await page.clock.fastForward(11_000);
+    await page.getByText('Away', { exact: true }).waitFor();
+    await page.getByText('the next version').waitFor();
+    t.pass('is read again');
+    await page.goto(`${origin}/console#/usage`);
+    await page.getByText('Counters begin anew').waitFor();
+    await changeAnswers(page, '**/v1/usage', { sends: 1_234 });
+    await page.clock.fastForward(11_000);
+    await page.getByText('1,234 of').waitFor();
+    t.pass('and so is what was used');
     await page.context().close();
   });
   await t.test('keys', (t) => keys(t, browser, gateway));

@@ -20,6 +20,7 @@ t.test('what the gateway does not answer', { skip: skipWithoutBrowser }, async (
   const origin = `http://127.0.0.1:${port}`;
   const page = await (await startBrowser(t)).newPage();
   page.setDefaultTimeout(15_000);
+  await page.clock.install();
   await signIn(page, origin, key);
   const asked: string[] = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
@@ -30,6 +31,7 @@ t.test('what the gateway does not answer', { skip: skipWithoutBrowser }, async (
   await page.goto(`${origin}/console#/system`);
   await page.getByText('Version of the gateway').waitFor();
   await wait();
+  await page.clock.fastForward(20_000);
   t.equal(counted('/readyz'), 1, 'a probe with a port of its own is asked for once');
   t.equal(await page.getByText('What it needs').count(), 0, 'and left out');
   t.equal(await page.getByRole('alert').count(), 0, 'without a complaint');
