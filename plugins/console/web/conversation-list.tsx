@@ -16,9 +16,11 @@ const readsAtMost = 5;
 export function ConversationList(props: {
   session: Session;
   live: Live;
-  contactId: string | null;
+  /** Of the conversation that is open. */
+  accountId: string | undefined;
+  contactId: string | undefined;
 }) {
-  const { session, live, contactId } = props;
+  const { session, live, accountId, contactId } = props;
   const [words, setWords] = useState('');
   const q = words.trim();
   const loaded = useList(
@@ -55,7 +57,9 @@ export function ConversationList(props: {
                 <li key={`${account_id}/${contact.id}`}>
                   <a
                     href={address('conversations', account_id, contact.id)}
-                    aria-current={contact.id === contactId ? 'true' : undefined}
+                    aria-current={
+                      account_id === accountId && contact.id === contactId ? 'true' : undefined
+                    }
                   >
                     <span class="avatar" aria-hidden="true">
                       {[...nameOf(contact)][0]}

@@ -29,7 +29,8 @@ export function Conversations({ session, live, rest }: PageProps) {
             key={erasures}
             session={session}
             live={live}
-            contactId={isOpen ? (presentId ?? contactId) : null}
+            accountId={accountId}
+            contactId={presentId ?? contactId}
           />
         </Page>
       </div>

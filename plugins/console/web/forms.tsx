@@ -167,12 +167,14 @@ export function Choice<Value extends string>(props: {
   value: Value;
   options: readonly (readonly [Value, string])[];
   onChange: (value: Value) => void;
+  isDisabled?: boolean;
 }) {
   return (
     <label class="field">
       <span>{props.label}</span>
       <select
         value={props.value}
+        disabled={props.isDisabled}
         onChange={(event) => props.onChange(event.currentTarget.value as Value)}
       >
         {props.options.map(([value, text]) => (

@@ -83,11 +83,11 @@ function Behaviour({ session, place }: Placed) {
   const [chosen, choose] = useState<'' | (typeof behaviours)[number]>('');
   const task = useTask();
   const change = (send: typeof chosen) => {
-    choose(send);
-    if (send === '') return;
-    void task.run(async () => {
-      await session.client.call('put_simulated_phone', { ...place, body: { send } });
-    });
+    if (send === '') return choose(send);
+    void task.run(
+      () => session.client.call('put_simulated_phone', { ...place, body: { send } }),
+      () => choose(send),
+    );
   };
   return (
     <>
@@ -99,6 +99,7 @@ function Behaviour({ session, place }: Placed) {
           ...behaviours.map((one) => [one, texts.phones.behaviours[one]] as const),
         ]}
         onChange={change}
+        isDisabled={task.isBusy}
       />
       <Problem error={task.error} />
     </>

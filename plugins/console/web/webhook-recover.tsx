@@ -27,10 +27,13 @@ export function WebhookRecover({ session, id }: { session: Session; id: string }
   );
   const task = useTask();
   const start = () =>
-    task.run(() => {
+    task.run(async () => {
       const since = new Date(`${day}T00:00:00`).toISOString();
-      return client.call('recover_webhook', { path, body: { since, status } });
-    }, loaded.reload);
+      // Where the answer is lost it may have begun all the same.
+      await client
+        .call('recover_webhook', { path, body: { since, status } })
+        .finally(loaded.reload);
+    });
   const job = loaded.value?.job ?? null;
   const words = texts.webhooks.recovery;
   return (

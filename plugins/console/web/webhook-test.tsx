@@ -7,11 +7,15 @@ import { Badge, Button, Problem } from './ui.tsx';
 
 /** Sends a sample event to the address, and shows what it answered. */
 export function WebhookTest(props: { session: Session; id: string; events: readonly string[] }) {
-  const [event, choose] = useState(props.events[0] ?? 'message.delivered');
+  const [chosen, choose] = useState<string | null>(null);
+  const [first = 'message.delivered'] = props.events;
+  /** What was chosen may be subscribed to no more. */
+  const event = chosen !== null && props.events.includes(chosen) ? chosen : first;
   const [answer, setAnswer] = useState<OperationAnswer<'test_webhook'> | null>(null);
   const task = useTask();
   const send = () =>
     task.run(async () => {
+      setAnswer(null);
       const input = { path: { webhookId: props.id }, body: { event } };
       setAnswer(await props.session.client.call('test_webhook', input));
     });

@@ -68,6 +68,17 @@ t.test('the list of conversations', { skip: skipWithoutBrowser }, async (t) => {
     await page.getByLabel('Search').fill('');
   });
 
+  await t.test('marks the one that is open, of two accounts with the same person', async (t) => {
+    await pair(api, phoneNumber(2));
+    const from = { phone: phoneNumber(101), name: 'Ada 1' };
+    await receive(api, phoneNumber(2), { from, text: 'Hello to the other' });
+    await page.getByRole('link', { name: /Hello to the other/ }).click();
+    await page.getByRole('log').getByText('Hello to the other').waitFor();
+    const marked = page.locator('.talks [aria-current]');
+    t.equal(await marked.count(), 1);
+    t.match(await marked.innerText(), /Hello to the other/);
+  });
+
   /** Whoever writes is known by a hidden id and by a number, which turn out to be one person. */
   const writes = async (from: object, text: string) => {
     const answer = await api.post(`/sandbox/phones/${phone}/inbound`, { from, text });

@@ -411,6 +411,27 @@ t.test('the pages of the console', { skip: skipWithoutBrowser, timeout: 480_000 
     t.pass('and so is what was used');
     await page.context().close();
   });
+  await t.test('a test phone is set to what was accepted, one thing at a time', async (t) => {
+    const page = await (await browser.newContext()).newPage();
+    await signIn(page, origin, gateway.key);
+    await page.goto(`${origin}/console#/phones`);
+    const choice = page.getByLabel('Messages that are sent from it').first();
+    const { promise: held, resolve: release } = deferred();
+    const refuse = async (route: Route) => {
+      await held;
+      await route.abort();
+    };
+    await page.route('**/v1/sandbox/phones/*', refuse, { times: 1 });
+    await choice.selectOption('fail');
+    t.ok(await choice.isDisabled());
+    release();
+    await page.getByText('its answer was lost').waitFor();
+    t.equal(await choice.inputValue(), '', 'not set');
+    await choice.selectOption('read');
+    await page.getByText('its answer was lost').waitFor({ state: 'detached' });
+    await until('the choice', async () => (await choice.inputValue()) === 'read' || undefined);
+    await page.context().close();
+  });
   await t.test('keys', (t) => keys(t, browser, gateway));
   await t.test('together', (t) => together(t, browser, gateway));
 });

@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import t from 'tap';
 import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
 import type { ClientAnswer } from '../../harness/client.ts';
@@ -82,6 +83,55 @@ t.test('a webhook changes in what was changed alone', { skip: skipWithoutBrowser
 
   await change(() => dialog.getByLabel('Address').fill(receiver.url('/other')));
   t.match(await listed(), { url: receiver.url('/other'), health: { is_disabled: false } });
+
+  await page.getByRole('button', { name: 'Change' }).focus();
+  await api.put(`/webhooks/${named.id}`, { name: 'bills' });
+  await page.getByRole('heading', { name: 'bills' }).waitFor();
+  t.equal(await page.evaluate('document.activeElement.textContent'), 'Change', 'keeps the focus');
+
+  for (let n = 1; n <= 7; n += 1) {
+    await receive(api, phone, { from: { phone: phoneNumber(101) }, text: `Hello ${n}` });
+  }
+  await page.route('**/deliveries?*', async (route) => {
+    const url = new URL(route.request().url());
+    url.searchParams.set('limit', '1');
+    await route.fulfill({ response: await route.fetch({ url: url.href }) });
+  });
+  await page.reload();
+  const rows = page.locator('.rows > li');
+  await rows.nth(4).waitFor();
+  t.equal(await rows.count(), 5);
+  await rows.first().locator('summary').click();
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await rows.nth(5).waitFor();
+  t.equal(await rows.first().locator('details[open]').count(), 1, 'an open row stays open');
+
+  const lose = async (route: Route) => {
+    await route.fetch();
+    await route.abort();
+  };
+  await api.put(`/webhooks/${named.id}`, { name: 'bills', enabled: true });
+  await page.route('**/recover', lose, { times: 1 });
+  await page.getByRole('button', { name: 'Deliver anew' }).click();
+  await page.getByText('handed over').waitFor();
+  t.pass('a recovery is shown whose answer was lost');
+
+  const section = page.locator('section.card', { hasText: 'Send test' });
+  const subscribe = (...events: string[]) =>
+    api.put(`/webhooks/${named.id}`, { name: 'bills', subscribed_to: events });
+  await subscribe('message.received', 'message.sent');
+  await section.getByLabel('Event').selectOption('message.sent');
+  await subscribe('message.received');
+  await section.locator('option').nth(1).waitFor({ state: 'detached' });
+  const testing = page.waitForRequest((request) => request.url().endsWith('/test'));
+  await section.getByRole('button', { name: 'Send test' }).click();
+  t.match((await testing).postDataJSON(), { event: 'message.received' }, 'as is shown');
+  const answered = section.getByText('Answered 500');
+  await answered.waitFor();
+  await page.route('**/test', (route) => route.abort(), { times: 1 });
+  await section.getByRole('button', { name: 'Send test' }).click();
+  await section.getByText('its answer was lost').waitFor();
+  t.equal(await answered.count(), 0, 'not the answer to an earlier test');
 });
 
 t.test(
