@@ -9,10 +9,11 @@ const [phone, ada] = [phoneNumber(1), phoneNumber(101)];
 /** Only sends have this address: what lists messages has a query. */
 const sends = '**/v1/messages';
 
-/** Lets the next send reach the gateway and loses its answer. */
-async function loseOneAnswer(page: Page): Promise<void> {
+/** Lets the next send reach the gateway and loses its answer, once `held` has ended. */
+async function loseOneAnswer(page: Page, held?: Promise<void>): Promise<void> {
   const lose = async (route: Route) => {
     await route.fetch();
+    await held;
     await route.abort();
   };
   await page.route(sends, lose, { times: 1 });
@@ -119,12 +120,7 @@ t.test('what a person sends in the console', { skip: skipWithoutBrowser }, async
     const held = new Promise<void>((resolve) => {
       lose = resolve;
     });
-    const late = async (route: Route) => {
-      await route.fetch();
-      await held;
-      await route.abort();
-    };
-    await page.route(sends, late, { times: 1 });
+    await loseOneAnswer(page, held);
     await composer.fill('for Ada');
     await send.click();
     await page.getByRole('link', { name: /Bob/ }).click();
@@ -140,8 +136,7 @@ t.test('what a person sends in the console', { skip: skipWithoutBrowser }, async
     await page.locator('.composer button:not([aria-busy=true])').waitFor();
     t.equal(await sentOf('for Ada'), 1, 'and sent once');
     await page.getByRole('link', { name: /Bob/ }).click();
-    await page.getByLabel('Message to Bob').waitFor();
-    t.equal(await composer.inputValue(), 'for Bob');
+    t.equal(await page.getByLabel('Message to Bob').inputValue(), 'for Bob');
   });
 
   await t.test('is scrolled to; what others write is not, away from the end', async (t) => {
