@@ -4,7 +4,7 @@ import { driverContract } from '../../testing/contract/driver.ts';
 import { simulatedContract } from '../../testing/kit/simulated-contract.ts';
 import { startSimulatedNetwork } from '../../testing/kit/simulated-network.ts';
 import { startProcess } from '../harness/processes.ts';
-import { wrongDrivers } from './wrong-drivers.ts';
+import { unusualDrivers, wrongDrivers } from './wrong-drivers.ts';
 
 /** The clauses of the part `closing` in which contacts write. */
 const exchanges = [
@@ -77,7 +77,8 @@ t.test('what leaves out a capability is no driver', async (t) => {
 });
 
 t.same(Object.keys(found).sort(), Object.keys(wrongDrivers).sort());
-for (const [fault, [part, ...clauses]] of Object.entries(found)) {
+const nothing = Object.entries(unusualDrivers).map(([name, { parts }]) => [name, [parts]] as const);
+for (const [fault, [part, ...clauses]] of [...Object.entries(found), ...nothing]) {
   t.test(`a driver that ${fault}`, async (t) => {
     const program = 'test/testing/wrong-driver-process.ts';
     const env = { TAP: '1', TAP_GREP: `: (${part}|nothing secret .*)$` };

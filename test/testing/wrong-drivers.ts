@@ -65,6 +65,24 @@ export const wrongDrivers: Readonly<Record<string, Wrong>> = {
   },
 };
 
+/** Drivers that are right, though unlike the others: the suite finds nothing in these parts. */
+export const unusualDrivers: Readonly<Record<string, Wrong & { readonly parts: string }>> = {
+  'says something while it begins to link': {
+    parts: 'closing',
+    spoil: (driver) => ({
+      ...driver,
+      open(account, port) {
+        const session = driver.open(account, port);
+        const link: Session['link'] = (request) => {
+          emitTo(port, { type: 'step', step: { type: 'expired' } });
+          return session.link(request);
+        };
+        return changed({ ...driver, open: () => session }, () => ({ link })).open(account, port);
+      },
+    }),
+  },
+};
+
 /** A driver whose sessions see another port. */
 function through(driver: Driver, port: (real: Port) => Port): Driver {
   return { ...driver, open: (account, real) => driver.open(account, port(real)) };
