@@ -81,6 +81,16 @@ export const unusualDrivers: Readonly<Record<string, Wrong & { readonly parts: s
       },
     }),
   },
+  'has a network that keeps messages without ids': {
+    parts: 'closing|receiving',
+    spoil: (driver) => driver,
+    world: (world) => ({
+      async write(account, message) {
+        await world.write(account, message);
+        return null;
+      },
+    }),
+  },
 };
 
 /** A driver whose sessions see another port. */

