@@ -91,7 +91,22 @@ export const unusualDrivers: Readonly<Record<string, Wrong & { readonly parts: s
       },
     }),
   },
+  'has a network that takes every address': {
+    parts: 'window',
+    spoil: taking,
+    world: () => ({ nobody: undefined }),
+  },
 };
+
+/** A driver whose sends to nobody are taken. */
+function taking(driver: Driver): Driver {
+  return changed(driver, (session) => ({
+    async send(message, signal) {
+      if (message.to.networkId !== 'nobody') return await session.send(message, signal);
+      return { networkId: 'taken', at: Date.now() };
+    },
+  }));
+}
 
 /** A driver whose sessions see another port. */
 function through(driver: Driver, port: (real: Port) => Port): Driver {

@@ -91,6 +91,7 @@ export function simulatedWorld(
       await control.put(at(account), { send });
     },
     contact: async (_, number) => ({ phone: contactPhone(number), networkId: null }),
+    nobody: async () => ({ phone: null, networkId: 'nobody' }),
     async write(account, { from, name, text, networkId, mediaUrl }) {
       const message = {
         from: { phone: phoneOf(from), name },

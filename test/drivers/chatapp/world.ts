@@ -87,6 +87,7 @@ export function chatappWorld(control: Control): DriverWorld {
       const phone = phoneNumber(9000 + number);
       return { phone, networkId: control.idOf(phone) };
     },
+    nobody: async () => ({ phone: null, networkId: 'nobody' }),
     async write({ identifier }, { from, name, text, networkId, mediaUrl }) {
       return control.write(identifier, {
         from: phoneOf(from.phone),

@@ -64,6 +64,7 @@ export function msgappWebWorld(network: FakeNetwork): DriverWorld {
     lift: ({ identifier }) => network.block(identifier, false),
     treatSends: ({ identifier }, how) => network.treatSends(identifier, how),
     contact: async (_, number) => ({ phone: contactPhone(number), networkId: null }),
+    nobody: async () => ({ phone: null, networkId: 'nobody' }),
     async write({ identifier }, { from, name, text, networkId, mediaUrl }) {
       const bytes = picture.toString('base64');
       const media =

@@ -99,6 +99,8 @@ export interface DriverWorld {
   treatSends(account: DriverAccount, how: 'accept' | 'refuse' | 'hold'): Promise<void>;
   /** Somebody whom the account may write to; the same again for the same number. */
   contact(account: DriverAccount, number: number): Promise<ContactAddress>;
+  /** Somebody to whom each send has to reject, for certain; absent where the network takes every address. */
+  nobody?(account: DriverAccount): Promise<ContactAddress>;
   /** A contact takes another address, which is answered; absent where addresses stay as they are. */
   move?(account: DriverAccount, number: number): Promise<ContactAddress>;
   /**
