@@ -11,14 +11,18 @@ export interface LibraryLog {
   error(facts: unknown, message?: string): void;
 }
 
+/** All but the last four digits of a phone number, or of another id as long. */
+const hiddenDigits = /\d{3,}(?=\d{4})/g;
+
 /**
- * A log for the library that lets its complaints through, as debug lines, and never the facts beside them: they
- * hold keys, codes and messages.
+ * A log for the library that lets its complaints through, as debug lines without phone numbers, and never the facts
+ * beside them: they hold keys, codes and messages.
  */
 export function libraryLog(log: DriverLog, accountId: string): LibraryLog {
   const say = (facts: unknown, message?: string): void => {
     const said = typeof facts === 'string' ? facts : message;
-    if (said !== undefined) log.debug({ accountId, said: said.slice(0, 200) }, 'library');
+    if (said === undefined) return;
+    log.debug({ accountId, said: said.slice(0, 200).replaceAll(hiddenDigits, '…') }, 'library');
   };
   const nothing = (): void => undefined;
   const own: LibraryLog = {
