@@ -57,7 +57,7 @@ export const controlCalls: {
     return phone.view();
   },
   outbox: (network, call) => network.store.outbox(known(network, call).id),
-  event: (network, { event, ...address }) => befall(known(network, address), event),
+  event: (network, { event, ...address }) => befall(network, known(network, address), event),
   is_reachable: (network, call) => network.isReachable(call.network),
   reachable: (network, call) => {
     network.setReachable(call.network, call.reachable);
@@ -93,13 +93,13 @@ function write(network: Network, phone: Phone, message: InboundText): { network_
   return { network_id: networkId };
 }
 
-function befall(phone: Phone, { type, scope, for_ms }: PhoneEvent): PhoneView {
+function befall(network: Network, phone: Phone, { type, scope, for_ms }: PhoneEvent): PhoneView {
   const events: Readonly<Record<PhoneEvent['type'], () => void>> = {
     log_out: () => phone.link.end('logged_out'),
     replace: () => phone.link.end('replaced'),
     restrict: () => phone.restrict(scope, for_ms),
     lift_restriction: () => phone.liftRestriction(),
-    drop: () => phone.link.drop(for_ms),
+    drop: () => network.drop(phone, for_ms),
     expire_qr: () => phone.link.pairing?.expire(),
     renew_qr: () => phone.link.pairing?.runOut(),
     refuse_login: () => phone.link.refuseLogin(),

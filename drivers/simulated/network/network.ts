@@ -71,7 +71,18 @@ export class Network {
       return;
     }
     this.#unreachable.add(network);
-    for (const line of this.lines) if (line.address.network === network) line.end();
+    this.#cut((address) => address.network === network);
+  }
+
+  /** Cuts every connection of a phone, one in its handshake too, and refuses new ones for so long; null: no longer. */
+  drop(phone: Phone, forMs: number | null): void {
+    phone.link.refuseFor(forMs);
+    const dropped = keyOf(phone.address);
+    this.#cut((address) => keyOf(address) === dropped);
+  }
+
+  #cut(isCut: (address: PhoneAddress) => boolean): void {
+    for (const line of this.lines) if (isCut(line.address)) line.end();
   }
 
   /** Removes everything of a network: its tenant is erased. */

@@ -135,12 +135,10 @@ export class PhoneLink {
     this.end('session_lost');
   }
 
-  /** Cuts every connection of this phone, and refuses new ones for so long; null: no longer. */
-  drop(forMs: number | null): void {
+  /** Refuses new connections of this phone for so long; null: no longer. */
+  refuseFor(forMs: number | null): void {
     const droppedUntil = forMs === null ? null : Date.now() + forMs;
     this.#phone.record = { ...this.#phone.record, droppedUntil };
-    this.#pairing?.line.end();
-    this.#attached?.end();
   }
 
   /** Ends the attempt to link that is under way. */

@@ -188,6 +188,17 @@ t.test('restrictions and drops end by themselves', async (t) => {
   session.close();
 });
 
+t.test('a drop cuts a connection in its handshake', async (t) => {
+  const address = newPhone();
+  await control.put(address, {});
+  const lines = await way.connect({ role: 'session', ...address }, AbortSignal.timeout(20_000));
+  const cut = new Promise<boolean>((resolve) => {
+    lines.onClose = () => resolve(true);
+  });
+  await control.event(address, { type: 'drop', scope: 'all', for_ms: 60_000 });
+  t.ok(await Promise.race([cut, sleep(10_000, false)]));
+});
+
 t.test('a drop outlives the network, and the next one sets its end anew', async () => {
   const { address, port, session } = await linkPhone(way, control, newPhone());
   await control.event(address, { type: 'drop', scope: 'all', for_ms: 3_600_000 });
