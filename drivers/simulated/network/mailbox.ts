@@ -26,8 +26,8 @@ export class PhoneMailbox {
     this.#offers.add(...store.offers(phoneId));
   }
 
-  /** Keeps an event; it is offered from `dueAt` on. */
-  put(event: OfferedEvent, dueAt: number = Date.now()): void {
+  /** Keeps an event; it is offered from `dueAt` on; at once, whatever the clock is set to, when absent. */
+  put(event: OfferedEvent, dueAt = -Date.now()): void {
     this.#offers.add(this.#store.addOffer(this.#phoneId, event, dueAt));
     this.#handOut();
   }

@@ -16,7 +16,6 @@ export class OfferQueue {
   /** Those to be handed out now, in order. */
   take(now: number): readonly Offer[] {
     if (this.#later.length > 0) {
-      // By time, then in order: offers that are due at once stay in the order they were made.
       const due = this.#later.filter(({ dueAt }) => dueAt <= now).sort(inOrder);
       this.#ready.push(...due);
       this.#later = this.#later.filter(({ dueAt }) => dueAt > now);
@@ -64,6 +63,7 @@ export class OfferQueue {
   }
 }
 
+/** As they were made: times of a clock that is set meanwhile would mix them up. */
 function inOrder(one: Offer, other: Offer): number {
-  return one.dueAt - other.dueAt || one.id - other.id;
+  return one.id - other.id;
 }

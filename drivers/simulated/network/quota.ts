@@ -56,7 +56,7 @@ WITH entries AS (
   UNION ALL
   SELECT 'inbound', rowid, phone_id, at, octet_length(event) FROM inbound
   UNION ALL
-  SELECT 'offers', id, phone_id, due_at, octet_length(event) FROM offers
+  SELECT 'offers', id, phone_id, abs(due_at), octet_length(event) FROM offers
 ),
 full AS (
   SELECT network FROM entries JOIN phones ON phones.id = phone_id

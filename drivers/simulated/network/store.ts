@@ -14,7 +14,7 @@ export interface StoredPhone {
 export interface Offer {
   readonly id: number;
   readonly event: OfferedEvent;
-  /** Not before this time, milliseconds since the epoch. */
+  /** Not before this time, milliseconds since the epoch; negative: at once, made at that time. */
   readonly dueAt: number;
 }
 
