@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Copy } from './copy.tsx';
 import { Confirm, useTask } from './forms.tsx';
 import type { Session } from './session.ts';
@@ -20,6 +20,10 @@ export function WebhookSecret(props: {
   const [secret, setSecret] = useState<string | null>(null);
   const [asked, ask] = useState<Asked>(null);
   const task = useTask();
+  // On changes alone: a secret that was just made is shown before signing is read as on.
+  useEffect(() => {
+    if (!isOn) setSecret(null);
+  }, [isOn]);
   const take = (answer: { signing_secret: string | null }) => {
     setSecret(answer.signing_secret);
     props.onChange();

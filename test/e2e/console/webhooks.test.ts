@@ -180,5 +180,11 @@ t.test(
     );
     t.not(third, second);
     await page.getByText(third).waitFor();
+
+    await page.getByText('Deliveries are signed.').waitFor();
+    t.ok(await page.getByText(third).isVisible(), 'stays once signing is on');
+    await api.delete(path);
+    await page.getByText(third).waitFor({ state: 'detached' });
+    t.pass('a secret goes when another turns signing off');
   },
 );
