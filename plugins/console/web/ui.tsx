@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { isRefusal, Unreachable } from '../../../client/refusal.ts';
 import type { Account } from './session.ts';
 import { texts } from './texts.ts';
@@ -9,12 +9,19 @@ type Limits = Pick<Account['limits'], 'sends' | 'sends_cap' | 'new_contacts' | '
 
 export type Tone = 'good' | 'wait' | 'bad' | 'plain';
 
-/** Names the window, and takes the focus when it comes, so that a screen reader says where one is. */
+/**
+ * Names the window while it is shown, and takes the focus when it comes, so that a screen reader says where one is. The
+ * name of before comes back with what is behind.
+ */
 export function Heading({ title, isBehind = false }: { title: string; isBehind?: boolean }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
-    if (!isBehind) document.title = `${title} · ${texts.product}`;
-  }, [title, isBehind]);
+  useLayoutEffect(() => {
+    const before = document.title;
+    document.title = `${title} · ${texts.product}`;
+    return () => {
+      document.title = before;
+    };
+  }, [title]);
   useEffect(() => {
     if (!isBehind) heading.current?.focus();
   }, [isBehind]);

@@ -34,7 +34,6 @@ t.test('what a screen reader says of a conversation', { skip: skipWithoutBrowser
   const theirs = [`- text: "${nameless}:"`, '- paragraph: Good morning'];
   t.same(await said('Good morning'), theirs, 'the number of a contact without a name');
 
-  await page.setViewportSize({ width: 390, height: 700 });
   const place = () =>
     page.evaluate<string[]>('[document.activeElement.textContent, document.title]');
   const isAt = (name: string) =>
@@ -42,6 +41,16 @@ t.test('what a screen reader says of a conversation', { skip: skipWithoutBrowser
       const [focused, title] = await place();
       return (focused === name && title === `${name} · Messaging gateway`) || undefined;
     });
+  await isAt(nameless);
+  await page.route('**/v1/contacts/*', (route) => route.abort());
+  await page.getByRole('link', { name: /Ada/ }).click();
+  await page.getByRole('alert').waitFor();
+  t.equal(await page.title(), 'Conversations · Messaging gateway', 'of what cannot be read');
+  await page.unroute('**/v1/contacts/*');
+  await said('Hello');
+  t.equal(await page.title(), 'Ada · Messaging gateway', 'once it is read');
+
+  await page.setViewportSize({ width: 390, height: 700 });
   await page.getByRole('link', { name: 'All conversations' }).click();
   await isAt('Conversations');
   await page.getByRole('link', { name: /Ada/ }).click();
