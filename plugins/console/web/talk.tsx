@@ -40,6 +40,7 @@ export function Talk(props: {
   }, [session, accountId, contactId]);
   const accounts = useAccounts(session, accountsMs);
   const follows = useRef(true);
+  const opener = useRef(document.activeElement);
   const showSent = () => {
     follows.current = true;
     thread.reload();
@@ -85,7 +86,7 @@ export function Talk(props: {
               {texts.conversations.back}
             </a>
             <div>
-              <Heading title={nameOf(contact)} />
+              <Heading title={nameOf(contact)} opener={opener.current} />
               <p class="quiet">
                 <bdi>{contact.phone ?? ''}</bdi> · {channelName(contact.channel)} ·{' '}
                 <bdi>{account?.identifier ?? texts.conversations.accountGone}</bdi>

@@ -13,7 +13,13 @@ export type Tone = 'good' | 'wait' | 'bad' | 'plain';
  * Names the window while it is shown, and takes the focus when it comes, so that a screen reader says where one is. The
  * name of before comes back with what is behind.
  */
-export function Heading({ title, isBehind = false }: { title: string; isBehind?: boolean }) {
+export function Heading(props: {
+  title: string;
+  isBehind?: boolean;
+  /** For one that comes late: what had the focus when it was asked for. The focus is taken from nothing else. */
+  opener?: Element | null;
+}) {
+  const { title, isBehind = false, opener } = props;
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
     const before = document.title;
@@ -23,8 +29,10 @@ export function Heading({ title, isBehind = false }: { title: string; isBehind?:
     };
   }, [title]);
   useEffect(() => {
-    if (!isBehind) heading.current?.focus();
-  }, [isBehind]);
+    const { activeElement, body } = document;
+    const isFree = opener === undefined || [opener, body].includes(activeElement);
+    if (!isBehind && isFree) heading.current?.focus();
+  }, [isBehind, opener]);
   return (
     <h1 tabIndex={-1} ref={heading}>
       <Name>{title}</Name>

@@ -46,9 +46,16 @@ t.test('what a screen reader says of a conversation', { skip: skipWithoutBrowser
   await page.getByRole('link', { name: /Ada/ }).click();
   await page.getByRole('alert').waitFor();
   t.equal(await page.title(), 'Conversations · Messaging gateway', 'of what cannot be read');
+  const search = page.getByLabel('Search');
+  await search.fill('A');
   await page.unroute('**/v1/contacts/*');
   await said('Hello');
+  await receive(api, phone, { from: { phone: ada, name: 'Ada' }, text: 'Are you there?' });
+  await said('Are you there?');
+  await page.keyboard.type('da');
+  t.equal(await search.inputValue(), 'Ada', 'what comes late leaves the focus where it is');
   t.equal(await page.title(), 'Ada · Messaging gateway', 'once it is read');
+  await search.fill('');
 
   await page.setViewportSize({ width: 390, height: 700 });
   await page.getByRole('link', { name: 'All conversations' }).click();
