@@ -13,26 +13,39 @@ export interface Read {
   readonly isOwed?: boolean;
 }
 
-/** Contacts whose messages could not be asked for; each is asked for again after a pause. */
+/**
+ * Contacts whose messages could not be asked for, or whose receipts were refused; each comes again after a pause. A wait
+ * that the network has named holds up look-ups alone: refused receipts that are known need no network.
+ */
 export class FailedLookUps {
   readonly #reads = new Map<number, Read>();
-  /** When they are due, by `performance.now`. */
-  #dueAt = 0;
+  /** Those of them whose receipts were refused and not emitted again. */
+  readonly #refused = new Set<number>();
+  /** When look-ups are due, by `performance.now`. */
+  #lookUpsDueAt = 0;
+  /** When refused receipts are due, by `performance.now`. */
+  #refusedDueAt = 0;
 
-  /** Milliseconds until they are due, 0 when they are; infinite when there are none. */
+  /** Milliseconds until some are due, 0 when they are; infinite when there are none. */
   get dueIn(): number {
     if (this.#reads.size === 0) return Number.POSITIVE_INFINITY;
-    return Math.max(0, this.#dueAt - performance.now());
+    return this.#refused.size === 0
+      ? this.#lookUpsDueIn
+      : Math.min(this.#lookUpsDueIn, Math.max(0, this.#refusedDueAt - performance.now()));
   }
 
-  /** True during the pause after a failure. */
+  get #lookUpsDueIn(): number {
+    return Math.max(0, this.#lookUpsDueAt - performance.now());
+  }
+
+  /** True while no look-up is to be made. */
   get isWaiting(): boolean {
-    return this.#reads.size > 0 && this.dueIn > 0;
+    return this.#reads.size > 0 && this.#lookUpsDueIn > 0;
   }
 
   /** Whether receipts would be lost if the process ended now. */
   get oweReceipts(): boolean {
-    return this.all().some(({ isOwed }) => isOwed === true);
+    return [...this.#reads.values()].some(({ isOwed }) => isOwed === true);
   }
 
   /** Adds a contact to the queue. */
@@ -43,8 +56,10 @@ export class FailedLookUps {
 
   /** Adds a contact whose receipts the gateway refused. */
   refused(read: Read): void {
+    this.#refusedDueAt = performance.now() + pauseMs;
     // Not before the end of a wait that the network has named.
-    this.#dueAt = Math.max(this.#dueAt, performance.now() + pauseMs);
+    this.#lookUpsDueAt = Math.max(this.#lookUpsDueAt, this.#refusedDueAt);
+    this.#refused.add(read.userId);
     this.add({ ...read, isOwed: true });
   }
 
@@ -55,17 +70,25 @@ export class FailedLookUps {
       this.settled(read.userId);
       return;
     }
-    this.#dueAt = performance.now() + (meaning?.kind === 'wait' ? meaning.ms : pauseMs);
+    this.#lookUpsDueAt = performance.now() + (meaning?.kind === 'wait' ? meaning.ms : pauseMs);
     this.add(read);
+  }
+
+  /** Receipts of this contact are emitted again, as far as they are known; those of a later read are not. */
+  emitted({ userId, upTo }: Read): void {
+    if (upTo >= (this.#reads.get(userId)?.upTo ?? 0)) this.#refused.delete(userId);
   }
 
   /** The look-up of this contact's chat is done, or given up. */
   settled(userId: number): void {
     this.#reads.delete(userId);
+    this.#refused.delete(userId);
   }
 
-  /** All of them: each stays until it is settled. */
-  all(): readonly Read[] {
-    return [...this.#reads.values()];
+  /** Those that are due: each stays until it is settled. */
+  due(): readonly Read[] {
+    if (this.dueIn > 0) return [];
+    const all = [...this.#reads.values()];
+    return this.isWaiting ? all.filter(({ userId }) => this.#refused.has(userId)) : all;
   }
 }

@@ -63,8 +63,7 @@ export class ReadMarks {
   /** Repeats failed look-ups and refused receipts that are due. @throws when the connection is over */
   async repeat(client: Client): Promise<readonly Translated[]> {
     const found: Translated[] = this.#deleted.dueIn === 0 ? [this.#deleted.again()] : [];
-    if (this.#failed.dueIn > 0) return found;
-    for (const read of this.#failed.all()) found.push(await this.read(client, read));
+    for (const read of this.#failed.due()) found.push(await this.read(client, read));
     return found;
   }
 
@@ -95,6 +94,7 @@ export class ReadMarks {
     return {
       begun: () => {
         this.#underWay.add(read);
+        this.#failed.emitted(read);
         if (isStillLookedUp()) this.#failed.settled(userId);
         const unread = this.#unread.get(userId);
         for (const id of ids) if (unread?.get(id) === null) this.#drop(userId, id);

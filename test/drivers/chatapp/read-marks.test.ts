@@ -3,7 +3,7 @@ import t from 'tap';
 import type { Client } from '../../../drivers/chatapp/client.ts';
 import type { People } from '../../../drivers/chatapp/people.ts';
 import type { CredentialBuffer } from '../../../drivers/chatapp/storage/credential-buffer.ts';
-import { FailedLookUps, pauseMs } from '../../../drivers/chatapp/updates/failed-look-ups.ts';
+import { pauseMs } from '../../../drivers/chatapp/updates/failed-look-ups.ts';
 import { ReadMarks } from '../../../drivers/chatapp/updates/read-marks.ts';
 
 const ada = { id: 7, accessHash: '1', phone: null, name: 'Ada', contact: true };
@@ -58,12 +58,35 @@ t.test('whoever is erased while messages are read for a mark gets none', async (
   t.same([...stored], []);
 });
 
-t.test('a refused receipt does not end the wait that the network named', async (t) => {
-  const failed = new FailedLookUps();
-  const read = { userId: ada.id, upTo: 1, at: 5 };
-  failed.failed(read, new tl.RpcError(420, 'FLOOD_WAIT_60'));
-  const before = failed.dueIn;
-  t.ok(before > pauseMs);
-  failed.refused({ ...read, userId: 8 });
-  t.ok(failed.dueIn > pauseMs, 'both wait on');
+t.test('a refused receipt neither ends a wait of the network nor waits for it', async (t) => {
+  let now = 0;
+  t.intercept(performance, 'now', { value: () => now });
+  const buffer = { get: async () => new Map() } as unknown as CredentialBuffer;
+  const people = { find: async () => ada, isErased: () => false } as unknown as People;
+  let asked = 0;
+  const client = {
+    signal: new AbortController().signal,
+    call: async () => {
+      asked += 1;
+      throw new tl.RpcError(420, 'FLOOD_WAIT_60');
+    },
+  } as unknown as Client;
+  const marks = new ReadMarks(buffer, people, { since: 0, networkIdOf: String });
+  await marks.read(client, { userId: 8, upTo: 1, at: 5 });
+  t.equal(marks.dueIn, 60_000);
+  marks.sent(ada.id, 3, 'msg_3');
+  const refused = await marks.read(client, { userId: ada.id, upTo: 3, at: 6 });
+  refused.apart?.begun();
+  refused.apart?.refused();
+  t.equal(marks.dueIn, pauseMs);
+  now = pauseMs;
+  const again = await marks.repeat(client);
+  t.match(again, [{ events: [{ reference: 'msg_3', status: 'read' }] }], 'the refused one alone');
+  for (const { apart } of again) apart?.begun();
+  for (const { apart } of again) apart?.kept();
+  t.equal(asked, 1, 'the network is not asked');
+  t.equal(marks.dueIn, 60_000 - pauseMs, 'both look-ups wait on');
+  now = 60_000;
+  await marks.repeat(client);
+  t.equal(asked, 2);
 });
