@@ -4,8 +4,13 @@ import { isImporting, linkName } from './account-keys.ts';
 import { userOf } from './addresses.ts';
 import { CredentialWrites } from './credential-writes.ts';
 
-/** The name under which the marks are stored together. */
+/** The name that lists the beginnings of the marks; what begins with it keeps the people of one such beginning each. */
 const erasedName = 'erased';
+/** How many characters of a mark are in the name of its credential: an erasure writes one in 256 of what is stored. */
+const beginning = 2;
+
+/** All marks of one person. */
+type Person = ReadonlySet<string>;
 
 /**
  * Erased contacts of one link. The phone still names them, in its address book and its past; a message or a send alone
@@ -14,8 +19,8 @@ const erasedName = 'erased';
 export class Erased {
   readonly #credentials: CredentialStore;
   #writes: CredentialWrites;
-  /** The marks of each person. */
-  #people: readonly (readonly string[])[] = [];
+  /** By the beginning of a mark, then by the mark. */
+  readonly #people = new Map<string, Map<string, Person>>();
   #loading: Promise<void> | null = null;
 
   constructor(credentials: CredentialStore) {
@@ -27,7 +32,7 @@ export class Erased {
   reset(): void {
     this.#writes.close();
     this.#writes = new CredentialWrites(this.#credentials);
-    this.#people = [];
+    this.#people.clear();
     this.#loading = null;
   }
 
@@ -44,48 +49,82 @@ export class Erased {
 
   /** Whether one of these numbers or addresses is of an erased person, as far as the marks are loaded. */
   has(addresses: readonly (string | null | undefined)[]): boolean {
-    if (this.#people.length === 0) return false;
-    const marks = marksOf(addresses);
-    return this.#people.some((person) => isAnyOf(person, marks));
+    return this.#marksWith(addresses).length > 0;
   }
 
   /** Marks a person at once; the marks are stored a moment later. @param users digits of numbers and hidden ids */
   add(users: readonly string[]): void {
     if (users.length === 0) return;
-    this.#merge(marksOf(users));
-    void this.#store().catch(() => undefined);
+    const marks = marksOf(users);
+    this.#merge(marks);
+    void this.#store(marks).catch(() => undefined);
   }
 
   /** Somebody writes or is written to: the marks of the person are taken away. */
   async meet(addresses: readonly (string | null | undefined)[]): Promise<void> {
     await this.load();
-    if (!this.has(addresses)) return;
-    const marks = marksOf(addresses);
-    this.#people = this.#people.filter((person) => !isAnyOf(person, marks));
-    this.#note();
+    const marks = this.#marksWith(addresses);
+    for (const mark of marks) {
+      const people = this.#people.get(beginningOf(mark));
+      people?.delete(mark);
+      if (people?.size === 0) this.#people.delete(beginningOf(mark));
+    }
+    if (marks.length > 0) this.#note(marks);
   }
 
-  async #store(): Promise<void> {
+  async #store(marks: readonly string[]): Promise<void> {
     // Else marks of before would be lost.
     await this.load();
     const link = (await this.#writes.get([linkName])).get(linkName);
-    if (isImporting(link)) this.#note();
+    if (isImporting(link)) this.#note(this.#withOthers(marks));
+    // Nothing would ask for them.
+    else this.#people.clear();
   }
 
   async #load(): Promise<void> {
-    const text = (await this.#writes.get([erasedName])).get(erasedName);
-    for (const marks of peopleIn(text)) this.#merge(marks);
+    const writes = this.#writes;
+    const list = (await writes.get([erasedName])).get(erasedName);
+    // Written by `#note`, and nobody else writes under this name.
+    const names = list === undefined ? [] : (JSON.parse(list) as string[]).map(nameOf);
+    const texts = await writes.get(names);
+    if (this.#writes !== writes) return;
+    for (const text of texts.values()) for (const marks of peopleIn(text)) this.#merge(marks);
   }
 
   #merge(marks: readonly string[]): void {
-    const same = this.#people.filter((person) => isAnyOf(person, marks));
-    const others = this.#people.filter((person) => !isAnyOf(person, marks));
-    this.#people = [...others, [...new Set([...same.flat(), ...marks])]];
+    const person: Person = new Set(this.#withOthers(marks));
+    for (const mark of person) {
+      const people = this.#people.get(beginningOf(mark)) ?? new Map<string, Person>();
+      this.#people.set(beginningOf(mark), people.set(mark, person));
+    }
   }
 
-  #note(): void {
-    const text = this.#people.length === 0 ? null : JSON.stringify(this.#people);
-    this.#writes.set(new Map([[erasedName, text]]));
+  /** All marks of the people of whom one of these addresses is. */
+  #marksWith(addresses: readonly (string | null | undefined)[]): readonly string[] {
+    // Spares the hashes.
+    if (this.#people.size === 0) return [];
+    return marksOf(addresses).flatMap((mark) => this.#marksOfSame(mark));
+  }
+
+  /** These marks, and all others of the same people. */
+  #withOthers(marks: readonly string[]): readonly string[] {
+    return marks.flatMap((mark) => [mark, ...this.#marksOfSame(mark)]);
+  }
+
+  #marksOfSame(mark: string): readonly string[] {
+    return [...(this.#people.get(beginningOf(mark))?.get(mark) ?? [])];
+  }
+
+  /** Writes what is known of all that begin as these marks do. */
+  #note(marks: readonly string[]): void {
+    const list = [...this.#people.keys()];
+    const values = new Map([[erasedName, list.length === 0 ? null : JSON.stringify(list)]]);
+    for (const begun of new Set(marks.map(beginningOf))) {
+      const people = new Set(this.#people.get(begun)?.values());
+      const text = JSON.stringify([...people].map((person) => [...person]));
+      values.set(nameOf(begun), people.size === 0 ? null : text);
+    }
+    this.#writes.set(values);
     void this.#writes.surelyDurable().catch(() => undefined);
   }
 }
@@ -95,24 +134,30 @@ export async function unmarked<User extends { readonly digits: string }>(
   users: readonly User[],
   stored: Pick<StoredCredentials, 'get'>,
 ): Promise<readonly User[]> {
-  const { [linkName]: link, [erasedName]: text } = await stored.get([linkName, erasedName]);
+  const marks = marksOf(users.map(({ digits }) => digits));
+  const names = [...new Set(marks.map((mark) => nameOf(beginningOf(mark))))];
+  const { [linkName]: link, ...texts } = await stored.get([linkName, ...names]);
   if (!isImporting(link)) return [];
-  const marks = peopleIn(text).flat();
-  return users.filter(({ digits }) => !isAnyOf(marks, marksOf([digits])));
+  const known = new Set(Object.values(texts).flatMap((text) => peopleIn(text).flat()));
+  return users.filter(({ digits }) => !marksOf([digits]).some((mark) => known.has(mark)));
 }
 
-/** What `Erased` has stored, and nobody else writes under this name. */
-function peopleIn(text: string | undefined): readonly (readonly string[])[] {
-  return text === undefined ? [] : (JSON.parse(text) as string[][]);
+/** What `Erased` has stored, and nobody else writes under such a name. */
+function peopleIn(text: string): readonly (readonly string[])[] {
+  return JSON.parse(text) as string[][];
 }
 
-function isAnyOf(some: readonly string[], others: readonly string[]): boolean {
-  return some.some((one) => others.includes(one));
+function nameOf(begun: string): string {
+  return `${erasedName}:${begun}`;
+}
+
+function beginningOf(mark: string): string {
+  return mark.slice(0, beginning);
 }
 
 function marksOf(addresses: readonly (string | null | undefined)[]): readonly string[] {
-  const users = addresses.map((address) => userOf((address ?? '').replace('+', '')));
-  return users.flatMap((user) =>
-    user === '' ? [] : hash('sha256', `erased:${user}`, 'base64url').slice(0, 16),
-  );
+  const users = new Set(addresses.map((address) => userOf((address ?? '').replace('+', ''))));
+  users.delete('');
+  // Hexadecimal, so that the beginnings are few.
+  return [...users].map((user) => hash('sha256', `erased:${user}`, 'hex').slice(0, 24));
 }
