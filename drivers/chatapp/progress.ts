@@ -22,6 +22,8 @@ interface Stored {
   readonly position: Position;
   /** Absent: false. */
   readonly isSetBack?: boolean;
+  /** Absent: null. */
+  readonly anewFrom?: number | null;
   readonly sent: readonly (readonly [string, SentMessage])[];
 }
 
@@ -37,6 +39,8 @@ export class Progress {
   /** The position of the last note: updates since then may have to come again after a crash. */
   #noted: Position | null = null;
   #isSetBack = false;
+  /** The lowest position that pushes of the new sequence have named. */
+  #anewFrom: number | null = null;
   #since = 0;
   #sent = new Map<string, SentMessage>();
 
@@ -56,6 +60,7 @@ export class Progress {
     this.#position = stored.position;
     this.#noted = stored.position;
     this.#isSetBack = stored.isSetBack === true;
+    this.#anewFrom = stored.anewFrom ?? null;
     this.#since = stored.since;
     this.#sent = new Map(stored.sent);
   }
@@ -65,6 +70,7 @@ export class Progress {
     this.ownId = ownId;
     this.#position = position;
     this.#isSetBack = false;
+    this.#anewFrom = null;
     this.#since = position.date;
     this.#sent.clear();
   }
@@ -96,13 +102,24 @@ export class Progress {
   /** The network has begun to count anew. Noted at once: the network says it once only. */
   setBack(): void {
     this.#isSetBack = true;
+    this.#anewFrom = null;
     this.#put();
   }
 
-  /** Drops the position of the sequence before. It stays stored, as such, until the next note. */
-  forgetPosition(): void {
-    this.#position = null;
+  /** A push of the new sequence follows this position: once what is left of the one before is stored, it is asked for. */
+  pushedAnew(pts: number): void {
+    if (this.#anewFrom !== null && this.#anewFrom <= pts) return;
+    this.#anewFrom = pts;
+    this.#put();
+  }
+
+  /** Goes on in the new sequence, at the network's current position or before the first push of that sequence. */
+  beginAnew(position: Position): void {
+    const pts = Math.min(position.pts, this.#anewFrom ?? position.pts);
+    this.#position = { ...position, pts };
     this.#isSetBack = false;
+    this.#anewFrom = null;
+    this.note();
   }
 
   advance(position: Position): void {
@@ -142,6 +159,7 @@ export class Progress {
       since: this.#since,
       position: this.#noted,
       isSetBack: this.#isSetBack,
+      anewFrom: this.#anewFrom,
       sent: [...this.#sent],
     };
     this.#buffer.put(name, JSON.stringify(stored));

@@ -9,17 +9,25 @@ const mostPending = 500;
 /** Pushes that were not taken yet, a bounded number: the network is asked again for what is dropped. */
 export class PendingPushes {
   #pushes: Contents[] = [];
+  /** Of the sequence that follows. */
+  #anew: Contents[] = [];
 
+  /** Whether no push of the current sequence waits. */
   get isEmpty(): boolean {
     return this.#pushes.length === 0;
   }
 
-  /** Adds a push; false: there were too many, and the network has to be asked for all of them. */
-  add(push: Contents): boolean {
-    this.#pushes.push(push);
-    if (this.#pushes.length <= mostPending) return true;
+  /**
+   * Adds a push; false: there were too many, and the network has to be asked for all of them.
+   * @param isAnew whether it came after the sequence had changed: it waits until `beginAnew`
+   */
+  add(push: Contents, isAnew = false): boolean {
+    if (changesSequence(push)) this.#anew = [];
+    (isAnew ? this.#anew : this.#pushes).push(push);
+    if (this.#pushes.length + this.#anew.length <= mostPending) return true;
     // That the sequence has changed is said by a push alone.
     this.#pushes = this.#pushes.filter(changesSequence).slice(-1);
+    this.#anew = [];
     return false;
   }
 
@@ -30,8 +38,15 @@ export class PendingPushes {
     return fitting;
   }
 
+  /** Drops those of the current sequence. */
   clear(): void {
     this.#pushes = [];
+  }
+
+  /** The sequence that follows is the current one. */
+  beginAnew(): void {
+    this.#pushes = this.#anew;
+    this.#anew = [];
   }
 }
 

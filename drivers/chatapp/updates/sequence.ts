@@ -35,6 +35,15 @@ export function numbersOf(update: tl.TypeUpdate): Numbered | null {
   return typeof pts === 'number' && typeof ptsCount === 'number' ? { pts, ptsCount } : null;
 }
 
+/** The position that the first of these updates follows; null when none is numbered. Pure. */
+export function startOf(updates: readonly tl.TypeUpdate[]): number | null {
+  const starts = updates.flatMap((update) => {
+    const numbers = numbersOf(update);
+    return numbers === null ? [] : numbers.pts - numbers.ptsCount;
+  });
+  return starts.length === 0 ? null : Math.min(...starts);
+}
+
 /** Whether an update belongs to a channel or a large group. */
 export function isOfChannel(update: tl.TypeUpdate): boolean {
   if ('channelId' in update) return true;

@@ -9,12 +9,12 @@ import type { Timing } from '../timing.ts';
 import { Trouble } from '../trouble.ts';
 import { ArrivalSignal } from './arrival-signal.ts';
 import { type Contents, contentsOf } from './contents.ts';
-import { differenceSince } from './difference.ts';
+import { differenceSince, networkPosition } from './difference.ts';
 import { changesSequence, PendingPushes } from './pending-pushes.ts';
 import { type Portion, PortionLine } from './portion-line.ts';
 import { ProgressWrites } from './progress-writes.ts';
 import type { ReadMarks } from './read-marks.ts';
-import type { Position } from './sequence.ts';
+import { type Position, startOf } from './sequence.ts';
 import type { Translated } from './translated.ts';
 import { type Translator, UnknownSender } from './translator.ts';
 
@@ -80,12 +80,20 @@ export class UpdateFollower {
   /** Takes a push of the network, or its answer to a send. */
   push(push: tl.TypeUpdates): void {
     const contents = contentsOf(push);
-    if (contents !== null && changesSequence(contents)) {
-      this.#parts.progress.setBack();
-      this.#writes.changes();
-    }
-    if (contents === null || !this.#pending.add(contents)) this.#behind = true;
+    if (contents === null || !this.#add(contents)) this.#behind = true;
     this.#arrival.ring();
+  }
+
+  /** False: the network has to be asked. */
+  #add(contents: Contents): boolean {
+    const { progress } = this.#parts;
+    const isChange = changesSequence(contents);
+    const isAnew = progress.isSetBack && !isChange;
+    const start = isAnew ? startOf(contents.updates) : null;
+    if (isChange) progress.setBack();
+    if (start !== null) progress.pushedAnew(start);
+    if (isChange || start !== null) this.#writes.changes();
+    return this.#pending.add(contents, isAnew);
   }
 
   /** How far updates were taken, stored or not. */
@@ -173,26 +181,31 @@ export class UpdateFollower {
         }
         return found;
       });
-      if (taken.some(changesSequence)) await this.#setBack();
     } catch (error) {
       if (!(error instanceof UnknownSender)) throw error;
       this.#behind = true;
     }
   }
 
-  /**
-   * The sequence has changed: what came of it since cannot be asked for. After a failure, and by the next connection, what
-   * is left of the sequence before is asked for first.
-   */
+  /** The sequence has changed: what is left of the one before comes first, as far as the network still has it. */
   async #setBack(): Promise<void> {
-    const { progress, port, accountId } = this.#parts;
+    const { client, progress, port, accountId } = this.#parts;
+    if (!this.#pending.isEmpty) {
+      // They wait behind a gap, and are asked for with what is missing.
+      this.#pending.clear();
+      return await this.#catchUp();
+    }
     await this.#portions.empty();
+    const position = await networkPosition(client);
     port.log.warn(
       { accountId },
       'the network numbers its updates anew: some of them may be missing',
     );
-    progress.forgetPosition();
-    this.#pending.clear();
+    progress.beginAnew(position);
+    this.#pending.beginAnew();
+    this.#writes.changes();
+    // Pushes since the change may have been dropped.
+    this.#behind = true;
   }
 
   /** Hands events over in order, beside those of earlier updates; the position follows once all of them are durable. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { tl } from '@mtcute/core';
 import t from 'tap';
 import { PendingPushes } from '../../../drivers/chatapp/updates/pending-pushes.ts';
-import { until } from '../../harness/story.ts';
+import { phoneNumber, until } from '../../harness/story.ts';
 import { type Bench, friend, type Opened, startBench, textTo } from './bench.ts';
 import { now } from './network/subscriber.ts';
 import { quickTiming } from './running-network.ts';
@@ -103,6 +103,43 @@ t.test('a sequence that was set back is followed by the next connection', async 
   }
 });
 
+t.test('what is pushed before a sequence that was set back is followed comes in', async (t) => {
+  const bench = await startBench(t);
+  const { control } = bench;
+  for (const isDropped of [false, true]) {
+    const opened = await bench.linked();
+    const { phone, port, session } = opened;
+    const held = await setBackBehindMessage(bench, opened);
+    const refused = ['updates.getDifference', 'updates.getState'] as const;
+    if (isDropped) {
+      control.drop(phone);
+      await port.state('lost');
+      for (const method of refused) control.refuse(method, 400, 'PERSISTENT_TIMESTAMP_INVALID');
+      port.onEmit = async () => undefined;
+      await session.resume();
+    }
+    control.write(phone, { from: phoneNumber(9002), text: 'meanwhile' });
+    // Pushes come in order.
+    await session.send(textTo(bench, 'msg_behind'), AbortSignal.timeout(20_000));
+    for (const method of refused) control.refuse(method, 400, 'PERSISTENT_TIMESTAMP_INVALID', 0);
+    held.release();
+    t.equal((await port.message(3_000)).text, 'meanwhile', isDropped ? 'link' : 'file');
+    await held.isFollowed(opened);
+  }
+});
+
+t.test('pushes behind a gap are asked for before a sequence that was set back', async (t) => {
+  const bench = await startBench(t, { ...quickTiming, gap: 60_000 });
+  const opened = await bench.linked();
+  const { phone, port } = opened;
+  bench.control.write(phone, { from: friend.phone, text: 'first' });
+  t.equal((await port.message()).text, 'first');
+  loseMessage(bench, opened, 'lost');
+  bench.control.write(phone, { from: friend.phone, text: 'behind' });
+  bench.control.tell(phone, { _: 'updatePtsChanged' });
+  for (const text of ['lost', 'behind']) t.equal((await port.message(3_000)).text, text);
+});
+
 t.test('pushes behind a step that is held up are asked for again beyond a number', async (t) => {
   const bench = await startBench(t);
   const { control } = bench;
@@ -157,7 +194,9 @@ async function setBackBehindMessage(bench: Bench, opened: Opened) {
   for (const text of ['first', 'second']) t.equal((await port.message()).text, text);
   await bench.positionStored(opened);
   let refuse = (_: Error) => undefined as unknown;
-  const held = new Promise<void>((_, reject) => {
+  let release = () => undefined as unknown;
+  const held = new Promise<void>((resolve, reject) => {
+    release = resolve;
     refuse = reject;
   });
   port.onEmit = async ({ type }) => (type === 'message' ? await held : undefined);
@@ -171,5 +210,5 @@ async function setBackBehindMessage(bench: Bench, opened: Opened) {
       return progress.position?.pts === network.subscriber(phone).pts || undefined;
     });
   };
-  return { refuse, isFollowed };
+  return { refuse, release, isFollowed };
 }
