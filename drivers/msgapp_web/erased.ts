@@ -1,5 +1,9 @@
 import { hash } from 'node:crypto';
-import type { CredentialStore, StoredCredentials } from '../../core/contracts/driver.ts';
+import type {
+  CredentialStore,
+  DriverEvent,
+  StoredCredentials,
+} from '../../core/contracts/driver.ts';
 import { isImporting, linkName } from './account-keys.ts';
 import { userOf } from './addresses.ts';
 import { CredentialWrites } from './credential-writes.ts';
@@ -70,6 +74,11 @@ export class Erased {
       if (people?.size === 0) this.#people.delete(beginningOf(mark));
     }
     if (marks.length > 0) this.#note(marks);
+  }
+
+  /** An event is durable: an erasure may have marked who wrote the message while it was not. */
+  async stored(event: DriverEvent): Promise<void> {
+    if (event.type === 'message') await this.meet([event.from.phone, event.from.networkId]);
   }
 
   async #store(marks: readonly string[]): Promise<void> {

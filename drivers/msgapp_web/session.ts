@@ -162,7 +162,7 @@ export class MsgappWebSession implements Session {
       keys,
       link: method === null ? null : { pairingCodeFor: method === 'pairing_code' ? phone : null },
       ...this.#shared,
-      emit: (event) => this.#port.emit(event),
+      emit: (event) => this.#port.emit(event).then(() => this.#erased.stored(event)),
       opened: async () => {
         quiet = false;
         const lifted = this.#block.isSet;

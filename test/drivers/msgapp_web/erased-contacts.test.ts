@@ -28,6 +28,7 @@ async function erase({ port, session }: Opened, phone: string): Promise<void> {
 const names = (events: readonly DriverEvent[], phone: string) =>
   events.some((event) => event.type !== 'state' && JSON.stringify(event).includes(phone));
 
+const isContacts = ({ type }: DriverEvent) => type === 'contacts';
 const isHistory = ({ type }: DriverEvent) => type === 'history';
 
 async function withPast(inFile: boolean) {
@@ -112,3 +113,23 @@ t.test(
     await isNamed(ben, 'Ben once more');
   },
 );
+
+t.test('whoever is erased while a message of theirs is being stored comes back', async (t) => {
+  const account = await bench.world.account();
+  await network.saveContact(account.identifier, { phone: ada, name: 'Ada' });
+  const one = await bench.linked(account, { importContacts: true, importHistory: false });
+  await until('the address book', async () => one.port.events.find(isContacts));
+  // The gateway stores the message behind the erasure.
+  const erased = new Promise<void>((resolve, reject) => {
+    one.port.onEmit = async ({ type }) => {
+      if (type === 'message') await erase(one, ben).then(resolve, reject);
+    };
+  });
+  await network.write(account.identifier, { from: ben, name: 'B', text: 'here I am' });
+  await erased;
+  await bench.quiet();
+  const begun = one.port.events.length;
+  await network.saveContact(account.identifier, { phone: ben, name: 'Ben again' });
+  const said = async () => one.port.events.slice(begun).find(isContacts);
+  t.ok(names([await until('the saved name', said)], ben));
+});
