@@ -114,19 +114,20 @@ export class PhoneSettings {
   async #read(wanted: readonly Collection[], isFirst: boolean): Promise<boolean> {
     const { keys } = this.#parts;
     const { authState, ev } = this.#socket;
-    const missed = keys.missedSettingsKeys;
     const versions = () => authState.keys.get('app-state-sync-version', [...wanted]);
-    await authState.keys.transaction(async () => {
+    return await authState.keys.transaction(async () => {
+      // Of this turn: a read before it may lack keys that this one does without.
+      const missed = keys.missedSettingsKeys;
       const known = isFirst ? await versions() : {};
       const unread = wanted.filter((one) => known[one] === undefined);
-      if (unread.length === 0 || this.#over) return;
+      if (unread.length === 0 || this.#over) return true;
       await this.#socket.resyncAppState(unread, isFirst);
       // Its events are lost: so is the version.
       if (this.#over) throw new Error('the connection is over');
       ev.flush();
       keys.keepVersions(await versions());
+      return keys.missedSettingsKeys === missed;
     }, 'settings');
-    return keys.missedSettingsKeys === missed;
   }
 }
 
