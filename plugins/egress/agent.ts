@@ -1,6 +1,5 @@
-import { Agent, type Dispatcher, Pool } from 'undici';
+import { Agent, Pool } from 'undici';
 import { makeConnector } from './connector.ts';
-import { ClosedWhileIdleError } from './failures.ts';
 import type { EgressSettings } from './settings.ts';
 
 /**
@@ -8,49 +7,24 @@ import type { EgressSettings } from './settings.ts';
  * callers bound their requests.
  */
 export class GuardedConnections {
-  readonly #agent: Agent;
-  /** Makes a connection for each request, and keeps none. */
-  readonly #unkept: Agent;
+  readonly agent: Agent;
   readonly #pools = new Map<string, Pool>();
   /** Free connections promised in this turn of the event loop, by origin. */
   readonly #promised = new Map<string, number>();
 
   constructor(settings: EgressSettings) {
-    const shared = {
+    this.agent = new Agent({
       connect: makeConnector(settings),
+      pipelining: 1,
       maxHeaderSize: 16_384,
+      // Servers close an idle connection after 2 s and more: a request may meet that, and fails.
+      keepAliveTimeout: settings.idleMs ?? 1_000,
+      keepAliveMaxTimeout: 30_000,
       // Each request has one deadline for everything.
       headersTimeout: 0,
       bodyTimeout: 0,
-    };
-    this.#unkept = new Agent({ ...shared, pipelining: 0 });
-    this.#agent = new Agent({
-      ...shared,
-      pipelining: 1,
-      keepAliveTimeout: settings.idleMs ?? 4_000,
-      keepAliveMaxTimeout: 30_000,
       factory: (origin, options) => this.#pool(String(origin), options),
     });
-  }
-
-  /**
-   * Sends a request, and once more over a connection of its own when its host was just closing the kept one (RFC 9112
-   * §9.3.1). Hosts ignore a webhook whose id they have had.
-   * @param begin sends it through an agent; called once or twice
-   * @throws what `begin` rejects with
-   */
-  async send<Answer>(begin: (agent: Dispatcher) => Promise<Answer>): Promise<Answer> {
-    try {
-      return await begin(this.#agent);
-    } catch (error) {
-      if (!(error instanceof ClosedWhileIdleError)) throw error;
-      return begin(this.#unkept);
-    }
-  }
-
-  /** Ends every request and connection. */
-  async destroy(): Promise<void> {
-    await Promise.all([this.#agent.destroy(), this.#unkept.destroy()]);
   }
 
   /**

@@ -78,10 +78,7 @@ export interface Egress {
    * @param mayBePrivate also where requests may not go to private networks
    */
   addressOf(host: string, mayBePrivate: boolean): Promise<EgressOutcome<string>>;
-  /**
-   * Never rejects. The host may get it twice: it goes out once more where the host closes a kept connection without a
-   * byte of an answer.
-   */
+  /** Never rejects. */
   post(request: EgressPost): Promise<EgressOutcome<EgressAnswer>>;
   /** Never rejects. */
   get(request: EgressGet): Promise<EgressOutcome<EgressFile>>;

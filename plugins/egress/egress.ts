@@ -73,9 +73,7 @@ export class GuardedEgress implements ClosableEgress {
       const { headers, body, connectTimeoutMs } = request;
       const sent = { url, headers, body, connectTimeoutMs, deadline };
       const connections = await this.#open();
-      const answer = await connections.send((agent) =>
-        takeAnswer(agent, { method: 'POST', ...sent }),
-      );
+      const answer = await takeAnswer(connections.agent, { method: 'POST', ...sent });
       // Else a caller's next request would open another connection.
       const isPrompt = request.hasSuccessor === true && connections.promises(url.origin);
       if (!isPrompt) await nextTurn();
@@ -103,7 +101,7 @@ export class GuardedEgress implements ClosableEgress {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const deadline of [...this.#underWay]) deadline.cut();
-    await (await this.#connections)?.destroy();
+    await (await this.#connections)?.agent.destroy();
   }
 
   /** Reads the address of a receiver, which is posted to again and again. @throws EgressError `blocked` */
@@ -137,10 +135,8 @@ export class GuardedEgress implements ClosableEgress {
     let { url } = readTarget(first, this.#settings.rules);
     for (let hop = 0; ; hop += 1) {
       const request = { url, headers: fileHeaders, body: null, connectTimeoutMs, deadline };
-      const connections = await this.#open();
-      const file = await connections.send((agent) =>
-        openFile(agent, { method: 'GET', ...request }),
-      );
+      const { agent } = await this.#open();
+      const file = await openFile(agent, { method: 'GET', ...request });
       const { location } = file.headers;
       if (location === undefined || !redirects.includes(file.status)) return file;
       file.body.destroy();

@@ -1,9 +1,7 @@
-import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingHttpHeaders } from 'node:http';
-import { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import type { RequestDeadline } from './deadline.ts';
-import { ClosedWhileIdleError, EgressError, isClosing } from './failures.ts';
+import { EgressError } from './failures.ts';
 
 /** One request as it goes out. */
 export interface ExchangeRequest {
@@ -25,16 +23,6 @@ export interface AnswerTaker {
   failed(error: unknown): void;
 }
 
-/** The exchange whose head undici writes in this very call. */
-let starting: Exchange | null = null;
-
-// Of a request's connection undici says nothing elsewhere.
-subscribe('undici:client:sendHeaders', (message) => {
-  const socket = typeof message === 'object' && message !== null && Reflect.get(message, 'socket');
-  if (socket instanceof Socket) starting?.sentOver(socket);
-  starting = null;
-});
-
 /**
  * One request and its answer. `request` of undici follows a signal only once it is connected, and has no time-out of
  * its own until then.
@@ -45,9 +33,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #connectTimer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
   #isOver = false;
-  #socket: Socket | null = null;
-  /** Bytes that its connection had carried to us before it. */
-  #readBefore = 0;
 
   private constructor(request: ExchangeRequest, taker: AnswerTaker) {
     const { connectTimeoutMs, deadline } = request;
@@ -95,13 +80,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#connectTimer);
     // Aborted while connecting: nothing has been sent, and nothing will be.
     if (this.#isOver) this.#abort(new EgressError('timeout', 'The connection came too late.'));
-    else starting = this;
-  }
-
-  /** Its head goes out over this connection now. */
-  sentOver(socket: Socket): void {
-    this.#socket = socket;
-    this.#readBefore = socket.bytesRead;
   }
 
   onResponseStart(_: unknown, status: number, headers: IncomingHttpHeaders): void {
@@ -122,13 +100,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, error: Error): void {
-    if (!this.#finish()) return;
-    const isRepeatable = isClosing(error) && this.#isUnansweredOnKeptConnection();
-    this.#taker.failed(isRepeatable ? new ClosedWhileIdleError() : error);
-  }
-
-  #isUnansweredOnKeptConnection(): boolean {
-    return this.#readBefore > 0 && this.#socket?.bytesRead === this.#readBefore;
+    if (this.#finish()) this.#taker.failed(error);
   }
 
   #fail(error: EgressError): void {

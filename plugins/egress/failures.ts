@@ -10,17 +10,6 @@ export class EgressError extends Error {
   }
 }
 
-/** A kept connection that its host closed before any byte of the answer: the request may be sent once more. */
-export class ClosedWhileIdleError extends Error {}
-
-/** Ends of a connection that a host brings about, by the code of the system or of undici. */
-const closings = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
-
-/** Whether the host closed or reset the connection. Pure. */
-export function isClosing(error: unknown): boolean {
-  return closings.has(codeOf(error));
-}
-
 const timeouts = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
 const lookupFailures = new Set(['ENOTFOUND', 'EAI_AGAIN']);

@@ -6,7 +6,7 @@ export interface EgressSettings {
   readonly rules: TargetRules;
   /** For a lookup by `refusal`, and after which a socket that does not connect is given up. */
   readonly connectTimeoutMs: number;
-  /** How long a connection is kept for the next request, unless its host says otherwise. Default: 4 s. */
+  /** How long a connection is kept for the next request, unless its host says otherwise. Default: 1 s. */
   readonly idleMs?: number;
   readonly lookUp: LookUp;
   /** PEM of the authorities trusted instead of the public ones. */
