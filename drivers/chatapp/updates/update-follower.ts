@@ -87,9 +87,12 @@ export class UpdateFollower {
   /** False: the network has to be asked. */
   #add(contents: Contents): boolean {
     const { progress } = this.#parts;
+    const { updates } = contents;
     const isChange = changesSequence(contents);
     const isAnew = progress.isSetBack && !isChange;
-    const start = isAnew ? startOf(contents.updates) : null;
+    // The new sequence begins behind the change, also within its push.
+    const change = updates.findIndex(({ _ }) => _ === 'updatePtsChanged');
+    const start = isChange || isAnew ? startOf(updates.slice(change + 1)) : null;
     if (isChange) progress.setBack();
     if (start !== null) progress.pushedAnew(start);
     if (isChange || start !== null) this.#writes.changes();

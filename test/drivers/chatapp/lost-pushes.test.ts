@@ -4,7 +4,8 @@ import t from 'tap';
 import { PendingPushes } from '../../../drivers/chatapp/updates/pending-pushes.ts';
 import { phoneNumber, until } from '../../harness/story.ts';
 import { type Bench, friend, type Opened, startBench, textTo } from './bench.ts';
-import { now } from './network/subscriber.ts';
+import { updateObject, updatesObject } from './network/objects.ts';
+import { now, type Step } from './network/subscriber.ts';
 import { quickTiming } from './running-network.ts';
 
 t.test('a lost push without a later one is asked for after a while', async (t) => {
@@ -64,6 +65,21 @@ t.test('a sequence that the network sets back is followed from there', async (t)
   // What was stored while the network still counted on may be written late.
   await until('it to be stored', async () => isStored() || undefined);
   t.pass('a restart goes on from there');
+});
+
+t.test('a message in the push that sets a sequence back comes in', async (t) => {
+  const bench = await startBench(t);
+  const opened = await bench.linked();
+  const { control, network } = bench;
+  const { phone, port } = opened;
+  for (const text of ['first', 'second']) control.write(phone, { from: friend.phone, text });
+  for (const text of ['first', 'second']) t.equal((await port.message()).text, text);
+  const subscriber = network.subscriber(phone);
+  subscriber.steps.splice(0);
+  const anew = updateObject(subscriber, loseMessage(bench, opened, 'anew'));
+  const push = updatesObject([{ _: 'updatePtsChanged' }, anew], []);
+  for (const connection of network.connectionsOf(subscriber)) connection.push(push);
+  t.equal((await port.message(3_000)).text, 'anew');
 });
 
 t.test('a sequence that was set back is followed behind a message that was not kept', async (t) => {
@@ -179,11 +195,11 @@ t.test('a changed sequence is not dropped with other pushes', async (t) => {
 });
 
 /** A message that the network does not push. */
-function loseMessage({ network, control }: Bench, { phone }: Opened, text: string): void {
+function loseMessage({ network, control }: Bench, { phone }: Opened, text: string): Step {
   const subscriber = network.subscriber(phone);
   const nothing = { out: false, media: null, file: null, randomId: null };
   const peer = Number(control.idOf(friend.phone));
-  subscriber.add({ ...nothing, id: subscriber.nextId(), peer, text, date: now() });
+  return subscriber.add({ ...nothing, id: subscriber.nextId(), peer, text, date: now() });
 }
 
 /** The network numbers its updates anew while a message is being stored. */
