@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { Refusal } from '../../../client/refusal.ts';
 import { Field, submitting, useTask } from './forms.tsx';
 import { texts } from './texts.ts';
@@ -13,6 +13,9 @@ export function SignIn(props: {
   const [key, setKey] = useState('');
   const task = useTask();
   const { error } = props;
+  useLayoutEffect(() => {
+    document.title = texts.product;
+  }, []);
   // A TypeError: no header can carry it.
   const isUnknown =
     error instanceof TypeError || (error instanceof Refusal && error.status === 401);
