@@ -48,10 +48,17 @@ export class FailedLookUps {
     return [...this.#reads.values()].some(({ isOwed }) => isOwed === true);
   }
 
-  /** Adds a contact to the queue. */
+  /** Adds a contact to the queue; a later read that is there covers this one, and stays. */
   add(read: Read): void {
-    const isOwed = read.isOwed === true || this.#reads.get(read.userId)?.isOwed === true;
-    this.#reads.set(read.userId, { ...read, isOwed });
+    const queued = this.#reads.get(read.userId);
+    const isOwed = read.isOwed === true || queued?.isOwed === true;
+    const latest = queued === undefined || this.isLatest(read) ? read : queued;
+    this.#reads.set(read.userId, { ...latest, isOwed });
+  }
+
+  /** Whether no later read of this contact is in the queue. */
+  isLatest({ userId, upTo }: Read): boolean {
+    return upTo >= (this.#reads.get(userId)?.upTo ?? 0);
   }
 
   /** Adds a contact whose receipts the gateway refused. */
@@ -75,8 +82,8 @@ export class FailedLookUps {
   }
 
   /** Receipts of this contact are emitted again, as far as they are known; those of a later read are not. */
-  emitted({ userId, upTo }: Read): void {
-    if (upTo >= (this.#reads.get(userId)?.upTo ?? 0)) this.#refused.delete(userId);
+  emitted(read: Read): void {
+    if (this.isLatest(read)) this.#refused.delete(read.userId);
   }
 
   /** The look-up of this contact's chat is done, or given up. */

@@ -89,8 +89,9 @@ export class ReadMarks {
    */
   #apart(read: Read, ids: readonly number[], isLookedUp: boolean): Apart {
     const { userId, upTo } = read;
-    // Another read of this contact may be refused meanwhile.
-    const isStillLookedUp = (): boolean => isLookedUp && this.#lookedUp.has(userId);
+    // Another read of this contact may be refused meanwhile; a later one is looked up by itself.
+    const isStillLookedUp = (): boolean =>
+      isLookedUp && this.#lookedUp.has(userId) && this.#failed.isLatest(read);
     return {
       begun: () => {
         this.#underWay.add(read);
@@ -162,7 +163,8 @@ export class ReadMarks {
         return null;
       }
       const found = await this.#lookUp(client, person, upTo);
-      this.#lookedUp.add(userId);
+      // A later read that was refused meanwhile needs a look-up of its own.
+      if (this.#failed.isLatest(read)) this.#lookedUp.add(userId);
       for (const id of found) this.sent(userId, id, null);
       return found;
     } catch (error) {

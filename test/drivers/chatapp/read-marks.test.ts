@@ -90,3 +90,50 @@ t.test('a refused receipt neither ends a wait of the network nor waits for it', 
   await marks.repeat(client);
   t.equal(asked, 2);
 });
+
+for (const isMeanwhile of [true, false]) {
+  const when = isMeanwhile ? 'while an earlier one is looked up again' : 'before an earlier one';
+  t.test(`a later read that is refused ${when} comes again`, async (t) => {
+    let now = 0;
+    t.intercept(performance, 'now', { value: () => now });
+    const stored = new Map<string, string | null>();
+    const buffer = {
+      get: async () => stored,
+      put: (name: string, value: string) => stored.set(name, value),
+    } as unknown as CredentialBuffer;
+    const people = { find: async () => ada, isErased: () => false } as unknown as People;
+    let answering = (): void => undefined;
+    const client = {
+      signal: new AbortController().signal,
+      call: async ({ offsetId }: { offsetId: number }) => {
+        answering();
+        const ids = [10, 5].filter((id) => id < offsetId);
+        return { messages: ids.map((id) => ({ _: 'message', out: true, date: 100, id })) };
+      },
+    } as unknown as Client;
+    const marks = new ReadMarks(buffer, people, { since: 0, networkIdOf: String });
+    const later = await marks.read(client, { userId: ada.id, upTo: 10, at: 6 });
+    const earlier = await marks.read(client, { userId: ada.id, upTo: 5, at: 5 });
+    for (const { apart } of [earlier, later]) apart?.begun();
+    if (isMeanwhile) answering = () => later.apart?.refused();
+    else later.apart?.refused();
+    earlier.apart?.refused();
+    now = pauseMs;
+    const again = await marks.repeat(client);
+    answering = () => undefined;
+    for (const { apart } of again) apart?.begun();
+    now = 2 * pauseMs;
+    const last = await marks.repeat(client);
+    for (const { apart } of again) apart?.kept();
+    t.equal(marks.oweReceipts, isMeanwhile, 'its updates come again after a crash');
+    t.same([...stored], isMeanwhile ? [] : [['read:7', '10']], 'no mark hides its messages');
+    for (const { apart } of last) apart?.begun();
+    for (const { apart } of last) apart?.kept();
+    const ids = [...again, ...last].flatMap(({ events }) =>
+      events.map((event) => event.type === 'receipt' && event.networkId),
+    );
+    t.ok(ids.includes('10'), 'its receipt is emitted');
+    t.equal(marks.oweReceipts, false);
+    t.same([...stored], [['read:7', '10']]);
+  });
+}
