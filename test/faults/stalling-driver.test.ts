@@ -57,6 +57,7 @@ t.test(
     const before = await leases();
 
     await carries(api, good);
+    let standstills = 1;
     await carries(api, bad, 'blocks10');
     await carries(api, good);
     t.match((await api.get(status)).body, { status: 'connected' }, 'once is forgiven');
@@ -64,6 +65,7 @@ t.test(
 
     // Nobody is blamed for a standstill in which a busy machine gave the process little of its time.
     const blocks = async () => {
+      standstills += 1;
       const id = await sendAccepted(api, { account_id: bad, to, text: 'blocks10behind' });
       const end = await until('the end of the standstill', async () => {
         const body = bodyOf<{ status: string; retry_at: string }>(await api.get(status));
@@ -91,6 +93,7 @@ t.test(
 
     const isNamed = () => faultOf(other, 'later').test(gateway.output());
     const blames = async () => {
+      standstills += 1;
       await carries(api, other, 'blocks2later');
       await carries(api, other);
       return isNamed() || undefined;
@@ -99,7 +102,8 @@ t.test(
     t.same(await leases(), before, 'every lease is where it was');
     t.notMatch(gateway.output(), closed);
     const metrics = await (await fetch(new URL('/metrics', gateway.baseUrl))).text();
-    t.match(metrics, /driver_faults_total\{channel="bad",kind="stalled"\} 3/);
+    const counted = Number(/faults_total\{channel="bad",kind="stalled"\} (\d+)/.exec(metrics)?.[1]);
+    t.ok(counted >= 3 && counted <= standstills, `${counted} of ${standstills} standstills`);
     t.notMatch(metrics, /driver_faults_total\{channel="good"/, 'nobody else is blamed');
   },
 );
