@@ -1,6 +1,16 @@
 import type { AccountState } from './contract.ts';
 import { isRefusedLogin } from './reasons.ts';
 
+/** What a restriction says of an account that has none. */
+export const unrestricted = {
+  restriction: null,
+  restrictionReason: null,
+  restrictionDetail: null,
+  restrictedUntil: null,
+  heldUntil: null,
+  restrictionBehindHold: null,
+} as const;
+
 /** What an account is before its first connect. */
 export const unconnected: AccountState = {
   status: 'disconnected',
@@ -8,14 +18,9 @@ export const unconnected: AccountState = {
   detail: null,
   retryAt: null,
   linked: false,
-  restriction: null,
-  restrictionReason: null,
-  restrictionDetail: null,
-  restrictedUntil: null,
-  heldUntil: null,
-  restrictionBehindHold: null,
   announced: false,
   everConnected: false,
+  ...unrestricted,
 };
 
 /** Pairing: a link is being made, and nothing of it is stored yet. */

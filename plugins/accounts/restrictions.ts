@@ -1,16 +1,7 @@
+import { unrestricted } from './account-state.ts';
 import type { AccountState, CoveredRestriction } from './contract.ts';
 import { details } from './reasons.ts';
 import { type AccountTrigger, noCause, type Transition, to } from './transitions.ts';
-
-/** What a restriction says of an account that has none. */
-export const unrestricted = {
-  restriction: null,
-  restrictionReason: null,
-  restrictionDetail: null,
-  restrictedUntil: null,
-  heldUntil: null,
-  restrictionBehindHold: null,
-} as const;
 
 /** The network's restriction to known contacts, also while a hold of the gateway covers it; null without one. */
 export function openersRestriction(state: AccountState): CoveredRestriction | null {

@@ -1,8 +1,8 @@
 import type { Cause } from '../../core/contracts/driver.ts';
-import { isPairing, unconnected } from './account-state.ts';
+import { isPairing, unconnected, unrestricted } from './account-state.ts';
 import type { AccountReason, AccountState } from './contract.ts';
 import { details } from './reasons.ts';
-import { due, hold, lift, restrict, unrestricted } from './restrictions.ts';
+import { due, hold, lift, restrict } from './restrictions.ts';
 import { type AccountTrigger, noCause, type Transition, to } from './transitions.ts';
 
 /**
