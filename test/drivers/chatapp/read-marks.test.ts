@@ -8,20 +8,30 @@ import { ReadMarks } from '../../../drivers/chatapp/updates/read-marks.ts';
 
 const ada = { id: 7, accessHash: '1', phone: null, name: 'Ada', contact: true };
 
-t.test('a refused read stays owed whatever the contact reads later', async (t) => {
+/** Read marks over a store of their own, and a client whose calls `call` answers. */
+function openMarks(
+  call: (request: { offsetId: number }) => Promise<object>,
+  isErased = () => false,
+) {
   const stored = new Map<string, string | null>();
   // As much of the three as is called.
   const buffer = {
     get: async () => stored,
     put: (name: string, value: string) => stored.set(name, value),
   } as unknown as CredentialBuffer;
-  const people = { find: async () => ada, isErased: () => false } as unknown as People;
+  const people = { find: async () => ada, isErased } as unknown as People;
+  const client = { signal: new AbortController().signal, call } as unknown as Client;
+  return {
+    marks: new ReadMarks(buffer, people, { since: 0, networkIdOf: String }),
+    client,
+    stored,
+  };
+}
+
+t.test('a refused read stays owed whatever the contact reads later', async (t) => {
   const message = (id: number) => ({ _: 'message', out: true, date: 100, id });
-  const client = {
-    signal: new AbortController().signal,
-    call: async () => ({ messages: [message(2), message(1)] }),
-  } as unknown as Client;
-  const marks = new ReadMarks(buffer, people, { since: 0, networkIdOf: String });
+  const call = async () => ({ messages: [message(2), message(1)] });
+  const { marks, client, stored } = openMarks(call);
 
   const first = await marks.read(client, { userId: ada.id, upTo: 2, at: 5 });
   t.equal(first.events.length, 2);
@@ -36,22 +46,13 @@ t.test('a refused read stays owed whatever the contact reads later', async (t) =
 });
 
 t.test('whoever is erased while messages are read for a mark gets none', async (t) => {
-  const stored = new Map<string, string | null>();
-  const buffer = {
-    get: async () => stored,
-    put: (name: string, value: string) => stored.set(name, value),
-  } as unknown as CredentialBuffer;
   let isErased = false;
-  const people = { find: async () => ada, isErased: () => isErased } as unknown as People;
-  const client = {
-    signal: new AbortController().signal,
-    call: async () => {
-      isErased = true;
-      marks.forget(ada.id);
-      return { messages: [] };
-    },
-  } as unknown as Client;
-  const marks = new ReadMarks(buffer, people, { since: 0, networkIdOf: String });
+  const call = async () => {
+    isErased = true;
+    marks.forget(ada.id);
+    return { messages: [] };
+  };
+  const { marks, client, stored } = openMarks(call, () => isErased);
   const { apart } = await marks.read(client, { userId: ada.id, upTo: 2, at: 5 });
   apart?.begun();
   apart?.kept();
@@ -61,17 +62,11 @@ t.test('whoever is erased while messages are read for a mark gets none', async (
 t.test('a refused receipt neither ends a wait of the network nor waits for it', async (t) => {
   let now = 0;
   t.intercept(performance, 'now', { value: () => now });
-  const buffer = { get: async () => new Map() } as unknown as CredentialBuffer;
-  const people = { find: async () => ada, isErased: () => false } as unknown as People;
   let asked = 0;
-  const client = {
-    signal: new AbortController().signal,
-    call: async () => {
-      asked += 1;
-      throw new tl.RpcError(420, 'FLOOD_WAIT_60');
-    },
-  } as unknown as Client;
-  const marks = new ReadMarks(buffer, people, { since: 0, networkIdOf: String });
+  const { marks, client } = openMarks(async () => {
+    asked += 1;
+    throw new tl.RpcError(420, 'FLOOD_WAIT_60');
+  });
   await marks.read(client, { userId: 8, upTo: 1, at: 5 });
   t.equal(marks.dueIn, 60_000);
   marks.sent(ada.id, 3, 'msg_3');
@@ -96,22 +91,12 @@ for (const isMeanwhile of [true, false]) {
   t.test(`a later read that is refused ${when} comes again`, async (t) => {
     let now = 0;
     t.intercept(performance, 'now', { value: () => now });
-    const stored = new Map<string, string | null>();
-    const buffer = {
-      get: async () => stored,
-      put: (name: string, value: string) => stored.set(name, value),
-    } as unknown as CredentialBuffer;
-    const people = { find: async () => ada, isErased: () => false } as unknown as People;
     let answering = (): void => undefined;
-    const client = {
-      signal: new AbortController().signal,
-      call: async ({ offsetId }: { offsetId: number }) => {
-        answering();
-        const ids = [10, 5].filter((id) => id < offsetId);
-        return { messages: ids.map((id) => ({ _: 'message', out: true, date: 100, id })) };
-      },
-    } as unknown as Client;
-    const marks = new ReadMarks(buffer, people, { since: 0, networkIdOf: String });
+    const { marks, client, stored } = openMarks(async ({ offsetId }) => {
+      answering();
+      const ids = [10, 5].filter((id) => id < offsetId);
+      return { messages: ids.map((id) => ({ _: 'message', out: true, date: 100, id })) };
+    });
     const later = await marks.read(client, { userId: ada.id, upTo: 10, at: 6 });
     const earlier = await marks.read(client, { userId: ada.id, upTo: 5, at: 5 });
     for (const { apart } of [earlier, later]) apart?.begun();
