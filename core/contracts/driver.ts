@@ -70,8 +70,8 @@ export interface Driver {
   open(account: DriverAccount, port: Port): Session;
   /**
    * The names of an account's stored credentials that are about a contact: they are deleted when the contact is erased.
-   * Names that are not stored are given to `Session.forget` all the same. Called without a session, whether or not one is
-   * open. Absent: none is about a contact.
+   * The gateway hands all of these names to `Session.forget`, also those that are not stored. Called without a session,
+   * whether or not one is open. Absent: none is about a contact.
    */
   credentialsOf?(contact: ContactAddress, stored: StoredCredentials): Promise<readonly string[]>;
   /** Frees what all sessions share. Called once, after every session was closed. */

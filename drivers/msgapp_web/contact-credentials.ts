@@ -27,7 +27,8 @@ const addressed = /(\d+)(?:[:_.]\d+)*@/g;
 
 /**
  * The stored credentials that are about a contact: the library names them by number or hidden id, and the contact book
- * knows further numbers of the same person. An importing link names what it has to mark, stored or not.
+ * knows further numbers of the same person. Where the link imports, the answer also has names that are not stored: the
+ * session marks these people as erased.
  */
 export async function credentialsOf(
   contact: ContactAddress,

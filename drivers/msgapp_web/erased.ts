@@ -8,9 +8,9 @@ import { isImporting, linkName } from './account-keys.ts';
 import { userOf } from './addresses.ts';
 import { CredentialWrites } from './credential-writes.ts';
 
-/** The name that lists the beginnings of the marks; what begins with it keeps the people of one such beginning each. */
+/** Credential with a list of first characters of marks; `erased:` and these characters name the credential of the marks. */
 const erasedName = 'erased';
-/** How many characters of a mark are in the name of its credential: an erasure writes one in 256 of what is stored. */
+/** Number of first characters by which marks share a credential: an erasure writes one in 256 of the marks. */
 const beginning = 2;
 
 /** All marks of one person. */
@@ -82,11 +82,11 @@ export class Erased {
   }
 
   async #store(marks: readonly string[]): Promise<void> {
-    // Else marks of before would be lost.
+    // Marks that are stored already would be written over.
     await this.load();
     const link = (await this.#writes.get([linkName])).get(linkName);
     if (isImporting(link)) this.#note(this.#withOthers(marks));
-    // Nothing would ask for them.
+    // A link that imports nothing brings nobody back.
     else this.#people.clear();
   }
 
@@ -110,7 +110,7 @@ export class Erased {
 
   /** All marks of the people of whom one of these addresses is. */
   #marksWith(addresses: readonly (string | null | undefined)[]): readonly string[] {
-    // Spares the hashes.
+    // No hash is computed where nobody is erased.
     if (this.#people.size === 0) return [];
     return marksOf(addresses).flatMap((mark) => this.#marksOfSame(mark));
   }
@@ -124,7 +124,7 @@ export class Erased {
     return [...(this.#people.get(beginningOf(mark))?.get(mark) ?? [])];
   }
 
-  /** Writes what is known of all that begin as these marks do. */
+  /** Writes the credentials of these marks. */
   #note(marks: readonly string[]): void {
     const list = [...this.#people.keys()];
     const values = new Map([[erasedName, list.length === 0 ? null : JSON.stringify(list)]]);

@@ -14,19 +14,19 @@ export interface Read {
 }
 
 /**
- * Contacts whose messages could not be asked for, or whose receipts were refused; each comes again after a pause. A wait
- * that the network has named holds up look-ups alone: refused receipts that are known need no network.
+ * Queue of contacts whose messages could not be asked for, or whose receipts the gateway refused; each is tried again after
+ * a pause. During a wait that the network has named no messages are asked for; refused receipts are emitted again.
  */
 export class FailedLookUps {
   readonly #reads = new Map<number, Read>();
-  /** Those of them whose receipts were refused and not emitted again. */
+  /** Ids of contacts in the queue whose receipts were refused and not emitted again. */
   readonly #refused = new Set<number>();
-  /** When look-ups are due, by `performance.now`. */
+  /** From when on messages may be asked for again, by `performance.now`. */
   #lookUpsDueAt = 0;
-  /** When refused receipts are due, by `performance.now`. */
+  /** From when on refused receipts are emitted again, by `performance.now`. */
   #refusedDueAt = 0;
 
-  /** Milliseconds until some are due, 0 when they are; infinite when there are none. */
+  /** Milliseconds until a contact in the queue is due, 0 for now; infinite when the queue is empty. */
   get dueIn(): number {
     if (this.#reads.size === 0) return Number.POSITIVE_INFINITY;
     return this.#refused.size === 0
@@ -38,7 +38,7 @@ export class FailedLookUps {
     return Math.max(0, this.#lookUpsDueAt - performance.now());
   }
 
-  /** True while no look-up is to be made. */
+  /** Whether messages must not be asked for yet. */
   get isWaiting(): boolean {
     return this.#reads.size > 0 && this.#lookUpsDueIn > 0;
   }
@@ -92,7 +92,7 @@ export class FailedLookUps {
     this.#refused.delete(userId);
   }
 
-  /** Those that are due: each stays until it is settled. */
+  /** Reads that are due; each stays in the queue until `settled`. */
   due(): readonly Read[] {
     if (this.dueIn > 0) return [];
     const all = [...this.#reads.values()];

@@ -6,7 +6,7 @@ import { PacedWrites } from '../storage/paced-writes.ts';
 import type { Timing } from '../timing.ts';
 import type { ReadMarks } from './read-marks.ts';
 
-/** What the writes work with. */
+/** What `ProgressWrites` works with. */
 export interface ProgressWritesParts {
   readonly port: Port;
   readonly buffer: CredentialBuffer;
@@ -18,7 +18,7 @@ export interface ProgressWritesParts {
   readonly signal: AbortSignal;
 }
 
-/** Paced writes of how far updates were taken, and of whom they named. */
+/** Writes to the credentials, at a pace: the position in the updates, and the people that updates have named. */
 export class ProgressWrites {
   readonly #parts: ProgressWritesParts;
   readonly #writes: PacedWrites;
@@ -36,7 +36,7 @@ export class ProgressWrites {
     );
   }
 
-  /** People are stored without events as well: an erasure finds them by that. */
+  /** Stores new people soon, also those without an event: an erasure finds people by what is stored. */
   changes(): void {
     if (this.#parts.buffer.hasChanges) this.#writes.request();
   }
@@ -47,7 +47,7 @@ export class ProgressWrites {
     this.#writes.request();
   }
 
-  /** Stores the position later, unless updates before it have to come again after a crash then. */
+  /** Stores the position later, unless receipts of earlier updates are not durable then. */
   eventlessPosition(): void {
     this.#eventlessWrites.request();
   }

@@ -60,7 +60,10 @@ export class ReadMarks {
     return this.#underWay.size > 0 || this.#deleted.areOwed || this.#failed.oweReceipts;
   }
 
-  /** Repeats failed look-ups and refused receipts that are due. @throws when the connection is over */
+  /**
+   * Tries again what has failed and is due: asking for messages, and refused receipts.
+   * @throws when the connection is over
+   */
   async repeat(client: Client): Promise<readonly Translated[]> {
     const found: Translated[] = this.#deleted.dueIn === 0 ? [this.#deleted.again()] : [];
     for (const read of this.#failed.due()) found.push(await this.read(client, read));
@@ -89,7 +92,7 @@ export class ReadMarks {
    */
   #apart(read: Read, ids: readonly number[], isLookedUp: boolean): Apart {
     const { userId, upTo } = read;
-    // Another read of this contact may be refused meanwhile; a later one is looked up by itself.
+    // A later read whose receipts were refused meanwhile asks for its messages itself.
     const isStillLookedUp = (): boolean =>
       isLookedUp && this.#lookedUp.has(userId) && this.#failed.isLatest(read);
     return {
@@ -105,7 +108,7 @@ export class ReadMarks {
         for (const id of ids) this.#drop(userId, id);
         if (!isStillLookedUp()) return;
         this.#failed.settled(userId);
-        // Look-ups stop at the mark: it passes no receipt that is not durable.
+        // Messages up to the mark are never asked for again: all their receipts have to be durable.
         if (this.#mayMark(userId)) this.#buffer.put(markName(userId), String(upTo));
       },
       refused: () => {
@@ -163,7 +166,7 @@ export class ReadMarks {
         return null;
       }
       const found = await this.#lookUp(client, person, upTo);
-      // A later read that was refused meanwhile needs a look-up of its own.
+      // A later read whose receipts were refused meanwhile asks for its messages itself.
       if (this.#failed.isLatest(read)) this.#lookedUp.add(userId);
       for (const id of found) this.sent(userId, id, null);
       return found;
