@@ -10,7 +10,7 @@ import type { Apart, Translated } from './translated.ts';
 
 /** Messages that were sent and not read, kept in memory for one account at most. */
 const mostUnread = 2_000;
-/** Pages asked for at most when read messages are not in memory. */
+/** Pages asked for at most, of messages that are read and of newer ones each, when they are not in memory. */
 const mostPages = 10;
 
 /**
@@ -161,15 +161,16 @@ export class ReadMarks {
     }
     try {
       const person = await this.#people.find(userId);
-      if (person === null || this.#people.isErased(userId)) {
+      const isGone = person === null || this.#people.isErased(userId);
+      const found = isGone ? null : await this.#lookUp(client, person, upTo);
+      if (found === null || this.#people.isErased(userId)) {
         this.#failed.settled(userId);
         return null;
       }
-      const found = await this.#lookUp(client, person, upTo);
       // A later read whose receipts were refused meanwhile asks for its messages itself.
       if (this.#failed.isLatest(read)) this.#lookedUp.add(userId);
       for (const id of found) this.sent(userId, id, null);
-      return found;
+      return found.filter((id) => id <= upTo);
     } catch (error) {
       if (client.signal.aborted) throw error;
       this.#failed.failed(read, error);
@@ -177,23 +178,27 @@ export class ReadMarks {
     }
   }
 
+  /** Messages up to the read one, and newer ones: this process would not know them when they are read. */
   async #lookUp(client: Client, person: Person, upTo: number): Promise<readonly number[]> {
     const name = markName(person.id);
     const mark = Number((await this.#buffer.get([name])).get(name) ?? 0);
     const found: number[] = [];
-    let before = upTo + 1;
-    for (let page = 0; page < mostPages; page += 1) {
+    let before = 0;
+    for (let pages = 0, newerPages = 0; pages < mostPages && newerPages <= mostPages; ) {
       const messages = await history(client, inputPeer(person), { before, after: mark });
       found.push(
         ...messages.flatMap((one) =>
           one._ === 'message' && one.out && one.date >= this.#progress.since ? one.id : [],
         ),
       );
-      const oldest = messages.at(-1);
-      if (oldest === undefined || messages.length < pageSize) break;
+      const [newest, oldest] = [messages.at(0), messages.at(-1)];
+      if (newest === undefined || oldest === undefined || messages.length < pageSize) break;
       // Nothing before it is the gateway's.
       if (oldest._ !== 'messageEmpty' && oldest.date < this.#progress.since) break;
-      before = oldest.id;
+      if (newest.id > upTo) newerPages += 1;
+      else pages += 1;
+      // Messages that are read have pages of their own.
+      before = newerPages === mostPages ? Math.min(oldest.id, upTo + 1) : oldest.id;
     }
     return found;
   }

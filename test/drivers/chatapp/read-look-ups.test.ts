@@ -7,17 +7,36 @@ import { now } from './network/subscriber.ts';
 
 const patient = () => AbortSignal.timeout(20_000);
 
-/** A session that knows of an earlier message only what is stored. */
-async function reopenedAfterSend(t: Test) {
+/** A session that knows of earlier messages only what is stored. */
+async function reopenedAfterSend(t: Test, others: readonly string[] = []) {
   const bench = await startBench(t);
   const opened = await bench.linked();
   const { phone, port, session } = opened;
   const before = await session.send(textTo(bench, 'msg_before'), patient());
+  const alsoBefore = [];
+  for (const other of others) alsoBefore.push(await session.send(textTo(bench, other), patient()));
   bench.control.write(phone, { from: friend.phone, text: 'stores the position' });
   await port.message();
   await bench.positionStored(opened);
-  return { bench, phone, before, later: await bench.reopened(opened) };
+  return { bench, phone, before, alsoBefore, later: await bench.reopened(opened) };
 }
+
+t.test('what was sent before a restart and is read bit by bit is known', async (t) => {
+  const others = ['msg_second', 'msg_deleted'];
+  const { bench, phone, before, alsoBefore, later } = await reopenedAfterSend(t, others);
+  const { control } = bench;
+  const { port } = later;
+  await port.state('connected');
+  const [second, deleted] = alsoBefore.map(({ networkId }) => networkId ?? '');
+  for (const networkId of [before.networkId, second ?? '']) {
+    control.read(phone, networkId);
+    t.match(await port.receipt(3_000), { networkId, status: 'read' });
+  }
+  control.delete(phone, deleted ?? '');
+  t.match(await port.receipt(3_000), { networkId: deleted, status: 'failed' });
+  t.equal(port.events.filter(({ type }) => type === 'receipt').length, 3, 'each once');
+  t.equal(control.calls(phone)['messages.getHistory'], 1, 'asked for once');
+});
 
 t.test('messages do not wait for receipts that cannot be kept yet', async (t) => {
   const { bench, phone, before, later } = await reopenedAfterSend(t);

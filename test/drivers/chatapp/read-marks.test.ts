@@ -59,6 +59,23 @@ t.test('whoever is erased while messages are read for a mark gets none', async (
   t.same([...stored], []);
 });
 
+t.test('messages that are unread take no pages from those that are read', async (t) => {
+  let asked = 0;
+  const { marks, client } = openMarks(async ({ offsetId }) => {
+    asked += 1;
+    const newest = offsetId === 0 ? 3_000 : offsetId - 1;
+    const ids = Array.from({ length: 100 }, (_, index) => newest - index);
+    return { messages: ids.map((id) => ({ _: 'message', out: true, date: 100, id })) };
+  });
+  const first = await marks.read(client, { userId: ada.id, upTo: 1_550, at: 5 });
+  t.match([first.events.at(0), first.events.at(-1)], [{ networkId: '551' }, { networkId: '1550' }]);
+  t.equal(first.events.length, 1_000);
+  first.apart?.begun();
+  const second = await marks.read(client, { userId: ada.id, upTo: 3_000, at: 6 });
+  t.equal(second.events.length, 1_000, 'the newest of those that were unread');
+  t.equal(asked, 20);
+});
+
 t.test('a refused receipt neither ends a wait of the network nor waits for it', async (t) => {
   let now = 0;
   t.intercept(performance, 'now', { value: () => now });
@@ -94,7 +111,7 @@ for (const isMeanwhile of [true, false]) {
     let answering = (): void => undefined;
     const { marks, client, stored } = openMarks(async ({ offsetId }) => {
       answering();
-      const ids = [10, 5].filter((id) => id < offsetId);
+      const ids = [10, 5].filter((id) => offsetId === 0 || id < offsetId);
       return { messages: ids.map((id) => ({ _: 'message', out: true, date: 100, id })) };
     });
     const later = await marks.read(client, { userId: ada.id, upTo: 10, at: 6 });
