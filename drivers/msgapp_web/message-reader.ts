@@ -1,7 +1,14 @@
 import type { BinaryNode, WAMessage } from 'baileys';
 import type { DriverEvent, DriverLog, LeftOutKind } from '../../core/contracts/driver.ts';
 import type { AccountKeys } from './account-keys.ts';
-import { hiddenIdOf, isOneContact, isOwn, ownAddresses, phoneOfAddress } from './addresses.ts';
+import {
+  addressOfPhone,
+  hiddenIdOf,
+  isOneContact,
+  isOwn,
+  ownAddresses,
+  phoneOfAddress,
+} from './addresses.ts';
 import type { Arriving } from './arriving.ts';
 import type { Awaited } from './awaited.ts';
 import type { ContactBook } from './contact-book.ts';
@@ -66,9 +73,10 @@ export class MessageReader {
     }
     const [one, other] = writerAddresses(fullMessage.key);
     const [hidden, phone] = hiddenIdOf(one) ? [one, other] : [other, one];
-    if (hidden && phone && hiddenIdOf(hidden) && phoneOfAddress(phone)) {
-      // The address under which a contact's key is stored depends on this.
-      await signalRepository.lidMapping.storeLIDPNMappings([{ lid: hidden, pn: phone }]);
+    const [lid, number] = [hiddenIdOf(hidden), phoneOfAddress(phone)];
+    if (hidden && phone && lid && number) {
+      // The address under which a contact's key is stored depends on this. The library takes no pair of rented devices.
+      await signalRepository.lidMapping.storeLIDPNMappings([{ lid, pn: addressOfPhone(number) }]);
       await signalRepository.migrateSession(phone, hidden);
     }
     await decrypt();

@@ -327,6 +327,18 @@ t.test('a reply goes to the address that the contact used last', async (t) => {
   t.ok(shown.every(({ times, to }) => times === 1 && to === ada));
 });
 
+t.test('a contact who wrote from a rented device is known by the hidden id alone', async (t) => {
+  const { phone, port } = await linked();
+  const from = hiddenId(ada).replace('@', ':99@hosted.');
+  const attrs = { from, sender_pn: `${ada.slice(1)}:99@hosted` };
+  const writing = { from: ada, name: 'Ada', text: 'one', shows: 'hidden_first', attrs } as const;
+  await network.write(phone, writing);
+  const known = { phone: ada, networkId: hiddenId(ada), name: 'Ada' };
+  t.same((await port.message()).from, known);
+  await network.write(phone, { from: ada, name: 'Ada', text: 'two', shows: 'hidden_only' });
+  t.same((await port.message()).from, known);
+});
+
 t.test('a number that turns out to be a known hidden id is told', async (t) => {
   const { phone, port } = await linked();
   await network.write(phone, { from: ada, name: 'Ada', text: 'who am I', shows: 'hidden_only' });
