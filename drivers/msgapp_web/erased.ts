@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type {
   CredentialStore,
   DriverEvent,
+  Port,
   StoredCredentials,
 } from '../../core/contracts/driver.ts';
 import { isImporting, linkName } from './account-keys.ts';
@@ -76,8 +77,9 @@ export class Erased {
     if (marks.length > 0) this.#note(marks);
   }
 
-  /** An event is durable: an erasure may have marked who wrote the message while it was not. */
-  async stored(event: DriverEvent): Promise<void> {
+  /** Emits an event. Until that is durable an erasure may mark who wrote the message: the marks are taken away. */
+  async emit(port: Pick<Port, 'emit'>, event: DriverEvent): Promise<void> {
+    await port.emit(event);
     if (event.type === 'message') await this.meet([event.from.phone, event.from.networkId]);
   }
 

@@ -3,6 +3,7 @@ import { allOf } from './all-of.ts';
 import { arrivingName } from './arriving.ts';
 import { ArrivingMessage } from './arriving-message.ts';
 import { beforeAbort, underFirst } from './before-abort.ts';
+import type { Erased } from './erased.ts';
 import { errorText } from './error-text.ts';
 import { loadLibrary } from './library.ts';
 
@@ -19,12 +20,13 @@ const atOnce = 32;
  */
 export async function handOverLeft(
   port: Port,
+  erased: Erased,
   accountId: string,
   superseded: AbortSignal,
 ): Promise<void> {
   const signals = [superseded, AbortSignal.timeout(handOverMs)];
   try {
-    await underFirst(signals, (signal) => beforeAbort(signal, handOver(port, signal)));
+    await underFirst(signals, (signal) => beforeAbort(signal, handOver(port, erased, signal)));
   } catch (error) {
     if (superseded.aborted) return;
     const facts = { accountId, error: errorText(error) };
@@ -32,7 +34,7 @@ export async function handOverLeft(
   }
 }
 
-async function handOver(port: Port, signal: AbortSignal): Promise<void> {
+async function handOver(port: Port, erased: Erased, signal: AbortSignal): Promise<void> {
   const { credentials } = port;
   const { [arrivingName]: list } = await credentials.get([arrivingName]);
   if (list === undefined) return;
@@ -46,7 +48,7 @@ async function handOver(port: Port, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const texts = group.flatMap((name) => stored[name] ?? []);
     const left = texts.map((text) => ArrivingMessage.stored(library, text));
-    await allOf(left.map((message) => port.emit(message.eventWithoutFile())));
+    await allOf(left.map((message) => erased.emit(port, message.eventWithoutFile())));
   }
   // Another connection may have added to the list.
   if (signal.aborted) return;

@@ -162,7 +162,7 @@ export class MsgappWebSession implements Session {
       keys,
       link: method === null ? null : { pairingCodeFor: method === 'pairing_code' ? phone : null },
       ...this.#shared,
-      emit: (event) => this.#port.emit(event).then(() => this.#erased.stored(event)),
+      emit: (event) => this.#erased.emit(this.#port, event),
       opened: async () => {
         quiet = false;
         const lifted = this.#block.isSet;
@@ -196,7 +196,7 @@ export class MsgappWebSession implements Session {
   async #settled(isBlocked: boolean): Promise<boolean> {
     const { signal } = this.#turn;
     if (isBlocked) await this.#block.set().catch(() => undefined);
-    await handOverLeft(this.#port, this.#account.id, signal);
+    await handOverLeft(this.#port, this.#erased, this.#account.id, signal);
     return !this.#closed && !signal.aborted;
   }
 

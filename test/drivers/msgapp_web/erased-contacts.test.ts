@@ -115,21 +115,37 @@ t.test(
 );
 
 t.test('whoever is erased while a message of theirs is being stored comes back', async (t) => {
-  const account = await bench.world.account();
-  await network.saveContact(account.identifier, { phone: ada, name: 'Ada' });
-  const one = await bench.linked(account, { importContacts: true, importHistory: false });
-  await until('the address book', async () => one.port.events.find(isContacts));
-  // The gateway stores the message behind the erasure.
-  const erased = new Promise<void>((resolve, reject) => {
-    one.port.onEmit = async ({ type }) => {
-      if (type === 'message') await erase(one, ben).then(resolve, reject);
-    };
-  });
-  await network.write(account.identifier, { from: ben, name: 'B', text: 'here I am' });
-  await erased;
-  await bench.quiet();
-  const begun = one.port.events.length;
-  await network.saveContact(account.identifier, { phone: ben, name: 'Ben again' });
-  const said = async () => one.port.events.slice(begun).find(isContacts);
-  t.ok(names([await until('the saved name', said)], ben));
+  const media = { kind: 'image', mimeType: 'image/png', bytes: 'AAAA' } as const;
+  for (const isLeft of [false, true]) {
+    const account = await bench.world.account();
+    const phone = account.identifier;
+    await network.saveContact(phone, { phone: ada, name: 'Ada' });
+    const one = await bench.linked(account, { importContacts: true, importHistory: false });
+    const { port } = one;
+    await until('the address book', async () => port.events.find(isContacts));
+    // The gateway stores the message behind the erasure.
+    const erased = new Promise<void>((resolve, reject) => {
+      port.onEmit = async (event) => {
+        if (event.type !== 'message') return;
+        if (event.media?.open) throw new Error('the file is slow');
+        await erase(one, ben).then(resolve, reject);
+      };
+    });
+    const writing = { from: ben, name: 'B', text: 'here I am' };
+    await network.write(phone, isLeft ? { ...writing, media } : writing);
+    if (isLeft) {
+      await port.message();
+      await network.block(phone, true);
+      await port.state('restricted');
+      await network.block(phone, false);
+      await one.session.resume();
+      await port.state('connected');
+    }
+    await erased;
+    await bench.quiet();
+    const begun = port.events.length;
+    await network.saveContact(phone, { phone: ben, name: 'Ben again' });
+    const said = async () => port.events.slice(begun).find(isContacts);
+    t.ok(names([await until('the saved name', said)], ben));
+  }
 });

@@ -2,6 +2,7 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import t from 'tap';
 import { arrivingName, arrivingPrefix } from '../../../drivers/msgapp_web/arriving.ts';
 import { ArrivingMessage } from '../../../drivers/msgapp_web/arriving-message.ts';
+import { Erased } from '../../../drivers/msgapp_web/erased.ts';
 import { handOverLeft } from '../../../drivers/msgapp_web/left-messages.ts';
 import { loadLibrary } from '../../../drivers/msgapp_web/library.ts';
 import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
@@ -22,6 +23,9 @@ function portWithLeft(): MemoryPort {
   return new MemoryPort(new LogLines(), new MemoryCredentials(new Map([...left, list])));
 }
 
+const handOver = (port: MemoryPort) =>
+  handOverLeft(port, new Erased(port.credentials), 'acc_1', new AbortController().signal);
+
 t.test('messages left at the end of a link are handed over many at once, in order', async (t) => {
   const port = portWithLeft();
   let underWay = 0;
@@ -32,7 +36,7 @@ t.test('messages left at the end of a link are handed over many at once, in orde
     await immediate();
     underWay -= 1;
   };
-  await handOverLeft(port, 'acc_1', new AbortController().signal);
+  await handOver(port);
   t.match(
     port.events,
     texts.map((text) => ({ type: 'message', text })),
@@ -48,11 +52,11 @@ t.test('a message that could not be stored stays, one that is erased does not', 
     port.credentials.values.delete(erased);
     if (event.type === 'message' && event.text === texts[3]) throw new Error('not stored');
   };
-  await handOverLeft(port, 'acc_1', new AbortController().signal);
+  await handOver(port);
   t.ok(port.credentials.values.has(`${arrivingPrefix}3`));
   port.onEmit = async () => undefined;
   port.events.length = 0;
-  await handOverLeft(port, 'acc_1', new AbortController().signal);
+  await handOver(port);
   t.match(
     port.events,
     texts.slice(0, 69).map((text) => ({ text })),
