@@ -24,12 +24,14 @@ export function storagePlugin(contents: StorageContents): GatewayPlugin {
     const meter = metrics === null ? noMeter : laneMeter(metrics);
     const storage = await openStorage(config, contents, log, databaseStartMs, meter);
     if (metrics !== null) showDatabase(metrics, storage);
+    const stopping = new AbortController();
     const shrinking = new Loop(
       () => shrinkEveryMs,
-      () => storage.shrink(),
+      () => storage.shrink(stopping.signal),
       (error) => log.warn({ err: error }, 'the database file could not be made smaller'),
     );
     app.addHook('onClose', async () => {
+      stopping.abort();
       await shrinking.stop();
       await storage.close();
     });

@@ -44,8 +44,11 @@ export interface OpenStorage extends Storage {
   readonly connections: DatabasePools;
   /** Whether reads or writes may pass, as far as is known: the database is not known to be away. */
   accepts(access: 'read' | 'write'): boolean;
-  /** Makes the file of an embedded database smaller where clean-ups left a good part of it free. */
-  shrink(): Promise<void>;
+  /**
+   * Makes the file of an embedded database smaller where clean-ups left a good part of it free.
+   * @param signal ends it early: what is free then stays for the next time
+   */
+  shrink(signal?: AbortSignal): Promise<void>;
   /** Refuses further inputs, waits until those that were taken are decided, and closes all connections. */
   close(): Promise<void>;
 }
@@ -130,7 +133,7 @@ class KnexStorage implements OpenStorage {
     throw unavailable(new Error('another process reads what the log of the database holds'));
   }
 
-  async shrink(): Promise<void> {
+  async shrink(signal?: AbortSignal): Promise<void> {
     const [row] = await this.#reader.rows<{ pages: number; free: number }>(
       `select page_count as pages, freelist_count as free
        from pragma_page_count(), pragma_freelist_count()`,
@@ -139,6 +142,9 @@ class KnexStorage implements OpenStorage {
     if (free < shrinkPages || free < pages * freePart) return;
     const { write } = this.connections;
     for (let left = free; left > 0; left -= shrinkPages) {
+      // libsql is synchronous: without a round of the event loop nothing else happens until the last piece.
+      await new Promise(setImmediate);
+      if (signal?.aborted === true) return;
       await this.#lanes.between(() => shrinkSqlite(write, shrinkPages));
     }
     await this.#emptyLog();

@@ -7,8 +7,9 @@ import { provide } from '../../../core/container.ts';
 import { createGateway } from '../../../core/kernel.ts';
 import { createLog } from '../../../core/log.ts';
 import secretsPlugin from '../../../plugins/secrets/plugin.ts';
-import { storagePlugin } from '../../../plugins/storage/plugin.ts';
-import { databases } from '../../harness/databases.ts';
+import { openStorage, storagePlugin } from '../../../plugins/storage/plugin.ts';
+import type { OpenStorage } from '../../../plugins/storage/storage.ts';
+import { databases, engines } from '../../harness/databases.ts';
 
 type Config = import('../../../core/container.ts').Cradle['config'];
 
@@ -67,3 +68,27 @@ for (const { name, create } of databases) {
     }
   });
 }
+
+t.test('a stop waits for one piece of the shrinking only', async (t) => {
+  const { url: database_url } = await engines.sqlite.create(t);
+  const place = { database_url, data_dir: '' };
+  const open = () => openStorage(place, contents, createLog('silent'), 0);
+  const free = async ({ connections }: OpenStorage): Promise<number> => {
+    const [row] = await connections.write.raw('pragma freelist_count');
+    return row.freelist_count;
+  };
+  const before = await open();
+  const marks = Array.from({ length: 400 }, (_, n) => ({
+    name: `row ${n}`,
+    value: 'x'.repeat(50_000),
+  }));
+  await before.connections.write.batchInsert('marks', marks, 100);
+  await before.connections.write('marks').where('name', 'like', 'row %').delete();
+  const all = await free(before);
+  await before.close();
+  await (await boot(place)).close();
+  const after = await open();
+  t.teardown(() => after.close());
+  const left = await free(after);
+  t.ok(left > 0 && left < all, `${left} of ${all} free pages are left`);
+});
