@@ -45,6 +45,9 @@ interface Arrived {
   readonly name: string | null;
 }
 
+/** What the tries came to: the file, or the error of a database that is away. */
+type Outcome = { readonly taken: TakenMedia } | { readonly away: unknown };
+
 /** Takes the media of received messages into the store. */
 export class InboundTaker {
   readonly #parts: InboundMediaParts;
@@ -59,30 +62,58 @@ export class InboundTaker {
     tenantId: string,
     signal: AbortSignal,
   ): Promise<TakenMedia | null> {
-    const { storage, slots, metrics, timeoutMs, pausesMs = usualPausesMs } = this.#parts;
-    const endsAt = performance.now() + timeoutMs;
-    const location = { key: randomBytes(16).toString('hex'), tenantId };
-    await storage.submit(announceLane, location);
-    const late = `it was not there within ${timeoutMs / 1000} s`;
-    const failure = new MediaFailure('media_unavailable', late);
-    const deadline = startDeadline(timeoutMs, signal, failure);
+    const { metrics } = this.#parts;
+    let outcome: Outcome;
     try {
-      const { signal: inTime } = deadline;
-      const taken = await inTries({ pausesMs, endsAt, signal: inTime }, () =>
-        slots.run({ tenantId, server: null }, inTime, () => this.#take(media, location, inTime)),
-      );
-      metrics.fetch('inbound', 'fetched');
-      return taken;
+      outcome = await this.#inTries(media, tenantId, signal);
     } catch (error) {
       const comesAgain = error instanceof DriverError && error.retryAfterMs !== null;
       if (!signal.aborted && !comesAgain) {
         metrics.fetch('inbound', 'failed');
         this.#explain(error, media, tenantId);
       }
-      // After the deadline a file may still be on its way into the store: it is discarded once it is there.
-      if (!deadline.signal.aborted) await this.#discard(location);
       if (comesAgain) throw error;
       return null;
+    }
+    if ('away' in outcome) throw outcome.away;
+    metrics.fetch('inbound', 'fetched');
+    return outcome.taken;
+  }
+
+  /** Each try has a slot and a row of its own. What waits for them is not late: nobody was asked for the file yet. */
+  #inTries(media: InboundMedia, tenantId: string, signal: AbortSignal): Promise<Outcome> {
+    const { storage, slots, timeoutMs, pausesMs = usualPausesMs } = this.#parts;
+    let endsAt = performance.now() + timeoutMs;
+    return inTries({ pausesMs, endsAt: () => endsAt, signal }, () => {
+      const waitsFrom = performance.now();
+      return slots.run({ tenantId, server: null }, signal, async () => {
+        const location = { key: randomBytes(16).toString('hex'), tenantId };
+        try {
+          await storage.submit(announceLane, location);
+        } catch (away) {
+          return { away };
+        }
+        endsAt += performance.now() - waitsFrom;
+        return { taken: await this.#inTime(media, location, endsAt, signal) };
+      });
+    });
+  }
+
+  async #inTime(
+    media: InboundMedia,
+    location: MediaLocation,
+    endsAt: number,
+    signal: AbortSignal,
+  ): Promise<TakenMedia> {
+    const late = `it was not there within ${this.#parts.timeoutMs / 1000} s`;
+    const failure = new MediaFailure('media_unavailable', late);
+    const deadline = startDeadline(endsAt - performance.now(), signal, failure);
+    try {
+      return await this.#take(media, location, deadline.signal);
+    } catch (error) {
+      // After the deadline a file may still be on its way into the store: it is discarded once it is there.
+      if (!deadline.signal.aborted) await this.#discard(location);
+      throw error;
     } finally {
       deadline.release();
     }

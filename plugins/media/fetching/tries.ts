@@ -6,8 +6,8 @@ import { MediaFailure } from './failure.ts';
 export interface TriesLimits {
   /** Pauses before the second try and each after it, milliseconds. */
   readonly pausesMs: readonly number[];
-  /** When it must be there, by `performance.now`: no try begins later. Default: never. */
-  readonly endsAt?: number;
+  /** When it must be there, by `performance.now`: no try begins later. Asked after each failure. Default: never. */
+  endsAt?(): number;
   /** Ends a pause. */
   readonly signal: AbortSignal;
 }
@@ -17,7 +17,7 @@ export interface TriesLimits {
  * @throws the last failure; the reason of the signal, or an AbortError, once that aborts
  */
 export async function inTries<Result>(
-  { pausesMs, endsAt = Number.POSITIVE_INFINITY, signal }: TriesLimits,
+  { pausesMs, endsAt = () => Number.POSITIVE_INFINITY, signal }: TriesLimits,
   fetch: () => Promise<Result>,
 ): Promise<Result> {
   for (let failures = 0; ; failures += 1) {
@@ -27,7 +27,7 @@ export async function inTries<Result>(
       const pauseMs = pausesMs[failures];
       if (signal.aborted || pauseMs === undefined || !mayPass(error)) throw error;
       // What is given up anyway is given up at once, under the reason that is known.
-      if (performance.now() + pauseMs >= endsAt) throw error;
+      if (performance.now() + pauseMs >= endsAt()) throw error;
       await pause(pauseMs, undefined, { signal });
     }
   }

@@ -433,6 +433,33 @@ for (const engine of databases) {
   });
 }
 
+t.test('a file that waits for others is not late', async (t) => {
+  const database = await engines.sqlite.create(t);
+  const server = await mediaServer(t);
+  const timeoutMs = 1_000;
+  const { media, tenantId, rows, lines } = await world(t, database.url, { timeoutMs });
+  server.answer('/drip', drip());
+  const take = (file: InboundMedia, signal = patient) => media.take(file, tenantId, signal);
+  const begunAt = performance.now();
+  // Twice as many as one tenant may have fetched at once: the last ones begin when the first are given up.
+  const endless = opened(undefined, { url: `${server.url}/drip` });
+  const dripping = Array.from({ length: 8 }, () => take(endless));
+  const good = take(pictureOpened());
+  const session = new AbortController();
+  const ended = take(pictureOpened(), session.signal);
+  await until('the files that are fetched', async () => (await rows()).length === 4 || undefined);
+  session.abort();
+  t.equal(await ended, null, 'a wait ends with its session');
+  t.equal((await rows()).length, 4, 'no row of one that waits grows old');
+  t.match(await good, { size: picture.length });
+  t.ok(performance.now() - begunAt > timeoutMs, 'it began after all the time that one file has');
+  t.same(
+    await Promise.all(dripping),
+    dripping.map(() => null),
+  );
+  t.equal(lines.length, 8);
+});
+
 t.test('an S3 bucket keeps, serves and deletes files', async (t) => {
   const s3 = await s3Server(t);
   const store = new S3Store(s3.settings);
