@@ -87,7 +87,7 @@ export class IsolatedDriver implements Driver {
   }
 
   async #credentialsOf(
-    ...[contact, stored]: Parameters<NonNullable<Driver['credentialsOf']>>
+    ...[contact, stored, at]: Parameters<NonNullable<Driver['credentialsOf']>>
   ): Promise<readonly string[]> {
     const thread = await this.#running();
     if (thread === null) throw new Error('the driver is being started anew');
@@ -97,7 +97,7 @@ export class IsolatedDriver implements Driver {
     });
     try {
       // `ContainedDriver` checks the type.
-      return (await thread.calls.ask('driver', 'credentialsOf', [contact, name])) as string[];
+      return (await thread.calls.ask('driver', 'credentialsOf', [contact, name, at])) as string[];
     } finally {
       thread.calls.withdraw(name);
     }

@@ -1,6 +1,11 @@
 /** The program of a worker thread with one driver in it: serves the gateway's calls. */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { ContactAddress, Driver, DriverAccount } from '../../core/contracts/driver.ts';
+import type {
+  ContactAddress,
+  Driver,
+  DriverAccount,
+  StoredCredentials,
+} from '../../core/contracts/driver.ts';
 import { asDriver, driverAtWork } from '../../core/driver-context.ts';
 import { SharedDeadline } from '../../core/shared-deadline.ts';
 import { refuseNoDriver } from '../driver-shape.ts';
@@ -53,13 +58,14 @@ calls.serve('driver', {
     const place = { channel, accountId: account.id };
     serveSession({ calls, lease }, name, place, (port) => driver?.open(account, port));
   },
-  credentialsOf(contact: ContactAddress, stored: string) {
-    const ask = <Answer>(name: string, of: readonly string[]) =>
-      calls.ask(stored, name, [of]) as Promise<Answer>;
-    return driver?.credentialsOf?.(contact, {
+  credentialsOf(contact: ContactAddress, name: string, erasedAt: number) {
+    const ask = <Answer>(call: string, of: readonly string[]) =>
+      calls.ask(name, call, [of]) as Promise<Answer>;
+    const stored: StoredCredentials = {
       get: (names) => ask('get', names),
       names: (prefixes) => ask('names', prefixes),
-    });
+    };
+    return driver?.credentialsOf?.(contact, stored, erasedAt);
   },
   close: () => driver?.close?.(),
 });

@@ -72,8 +72,14 @@ export interface Driver {
    * The names of an account's stored credentials that are about a contact: they are deleted when the contact is erased.
    * The gateway hands all of these names to `Session.forget`, also those that are not stored. Called without a session,
    * whether or not one is open. Absent: none is about a contact.
+   * @param erasedAt when the contact was erased, milliseconds since the Unix epoch: a message that the driver keeps for
+   *   the gateway, and has had from the network only since then, is not named
    */
-  credentialsOf?(contact: ContactAddress, stored: StoredCredentials): Promise<readonly string[]>;
+  credentialsOf?(
+    contact: ContactAddress,
+    stored: StoredCredentials,
+    erasedAt: number,
+  ): Promise<readonly string[]>;
   /** Frees what all sessions share. Called once, after every session was closed. */
   close?(): Promise<void>;
 }

@@ -24,26 +24,34 @@ export class ArrivingMessage {
   readonly #written: ContactMessage;
   /** Addresses that the network names the writer by. */
   readonly #writer: readonly string[];
+  readonly #receivedAt: number;
   readonly #gone = new AbortController();
 
-  constructor(written: ContactMessage, writer: readonly string[], state: ArrivingState) {
+  /** @param receivedAt when it came from the network, milliseconds since the Unix epoch */
+  constructor(
+    written: ContactMessage,
+    writer: readonly string[],
+    state: ArrivingState,
+    receivedAt = Date.now(),
+  ) {
     this.#written = { ...written, media: written.media && plainPart(written.media) };
     this.#writer = writer;
     this.state = state;
+    this.#receivedAt = receivedAt;
   }
 
   /** Reads a durable message. @param text as `toText` gave it */
   static stored(library: Library, text: string): ArrivingMessage {
-    const [writer, packed] = JSON.parse(text) as [readonly string[], string];
+    const [writer, packed, receivedAt] = storedParts(text);
     const json = Buffer.from(packed, 'base64').toString();
     const written = JSON.parse(json, library.BufferJSON.reviver) as ContactMessage;
-    return new ArrivingMessage(written, writer, 'waiting');
+    return new ArrivingMessage(written, writer, 'waiting', receivedAt);
   }
 
   /** Text of the credential. The message is in base64, so that an erasure finds the writer's addresses alone. */
   toText({ BufferJSON }: Library): string {
     const json = JSON.stringify(this.#written, BufferJSON.replacer);
-    return JSON.stringify([this.#writer, Buffer.from(json).toString('base64')]);
+    return JSON.stringify([this.#writer, Buffer.from(json).toString('base64'), this.#receivedAt]);
   }
 
   /** Phone and network id of the writer, as far as they are known. */
@@ -74,6 +82,17 @@ export class ArrivingMessage {
     const { media } = this.#written;
     return { type: 'message', ...this.#written, media: media && mediaFacts(media) };
   }
+}
+
+/** When a durable message came from the network, milliseconds since the Unix epoch. @param text as `toText` gave it */
+export function arrivedAt(text: string): number {
+  return storedParts(text)[2];
+}
+
+function storedParts(text: string): [writer: readonly string[], packed: string, at: number] {
+  // Only `toText` writes such a text; an earlier version wrote no moment.
+  const [writer, packed, at = 0] = JSON.parse(text) as [readonly string[], string, number?];
+  return [writer, packed, at];
 }
 
 /** Phone and network id of a contact, as far as they are known. */

@@ -19,6 +19,8 @@ export interface Envelope {
   readonly pushName: string | null;
   /** Seconds since the epoch. */
   readonly at: number;
+  /** When it came from the network, milliseconds since the epoch; an earlier version did not keep it. */
+  readonly receivedAt?: number;
   /** When the phone is asked next, milliseconds since the epoch. */
   readonly askAt: number;
 }
@@ -65,7 +67,7 @@ export class Awaited {
     this.#envelopes = new Map(
       names.flatMap((name) => {
         const text = stored.get(name);
-        return text === undefined ? [] : [JSON.parse(text) as [string, Envelope]];
+        return text === undefined ? [] : [storedEnvelope(text)];
       }),
     );
     this.#wait();
@@ -94,8 +96,9 @@ export class Awaited {
     const { id } = key;
     if (!id || this.#envelopes.has(id)) return;
     const at = timeOf(messageTimestamp) / 1_000;
-    const askAt = Date.now() + firstPauseMs;
-    this.#envelopes.set(id, { key, pushName: pushName ?? null, at, askAt });
+    const receivedAt = Date.now();
+    const askAt = receivedAt + firstPauseMs;
+    this.#envelopes.set(id, { key, pushName: pushName ?? null, at, receivedAt, askAt });
     const [oldest] = this.#envelopes.keys();
     if (this.#envelopes.size > mostAwaited && oldest) this.giveUp(oldest);
     this.#wait();
@@ -161,6 +164,16 @@ export class Awaited {
       ]),
     );
   }
+}
+
+/** When a message that is waited for came from the network, milliseconds since the epoch. @param text its credential */
+export function awaitedSince(text: string): number {
+  return storedEnvelope(text)[1].receivedAt ?? 0;
+}
+
+/** Id and envelope as `#save` has written them, and nobody else writes such a text. */
+function storedEnvelope(text: string): [string, Envelope] {
+  return JSON.parse(text) as [string, Envelope];
 }
 
 function nameOf(id: string): string {

@@ -2,7 +2,8 @@ import type { ContactAddress, StoredCredentials } from '../../core/contracts/dri
 import { keyName } from './account-keys.ts';
 import { phoneOfAddress, userOf } from './addresses.ts';
 import { arrivingPrefix } from './arriving.ts';
-import { awaitedPrefix } from './awaited.ts';
+import { arrivedAt } from './arriving-message.ts';
+import { awaitedPrefix, awaitedSince } from './awaited.ts';
 import { type Entry, entryName } from './contact-book.ts';
 import { unmarked } from './erased.ts';
 import { savedContactsName } from './identities.ts';
@@ -33,6 +34,7 @@ const addressed = /(\d+)(?:[:_.]\d+)*@/g;
 export async function credentialsOf(
   contact: ContactAddress,
   stored: StoredCredentials,
+  erasedAt: number,
 ): Promise<readonly string[]> {
   const users = await usersOf(contact, stored);
   const exact = users.flatMap(exactNames);
@@ -43,23 +45,35 @@ export async function credentialsOf(
   const found = begun.filter(
     (name) => !name.startsWith(groupKeys) || authors.some((author) => name.includes(author)),
   );
-  const mentioned = await mentioning(users, stored);
+  const mentioned = await mentioning(users, stored, erasedAt);
   const toMark = (await unmarked(users, stored)).map(bookName);
   return [...new Set([...Object.keys(values), ...found, ...mentioned, ...toMark])];
 }
 
-/** What is kept for somebody else's sake and names one of these users, and then names by which each is known. */
+/**
+ * What is kept for the gateway and names one of these users, and then names by which each is known. A message that came
+ * after the erasure stays: its writer is met anew.
+ */
 async function mentioning(
   users: readonly User[],
   stored: StoredCredentials,
+  erasedAt: number,
 ): Promise<readonly string[]> {
   const names = await stored.names([arrivingPrefix, awaitedPrefix, savedContactsName]);
   const values = Object.entries(names.length === 0 ? {} : await stored.get(names));
   const digits = new Set(users.map((user) => user.digits));
-  const found = values.filter(([, text]) =>
-    [...text.matchAll(addressed)].some(([, user]) => digits.has(user ?? '')),
+  const found = values.filter(
+    ([name, text]) =>
+      [...text.matchAll(addressed)].some(([, user]) => digits.has(user ?? '')) &&
+      keptSince(name, text) < erasedAt,
   );
   return found.length === 0 ? [] : [...found.map(([name]) => name), ...users.map(bookName)];
+}
+
+/** When the message in a credential came from the network; 0 where it keeps none. */
+function keptSince(name: string, text: string): number {
+  if (name.startsWith(arrivingPrefix)) return arrivedAt(text);
+  return name.startsWith(awaitedPrefix) ? awaitedSince(text) : 0;
 }
 
 /** The numbers and hidden ids in the names of such credentials, digits only. Pure. */

@@ -24,7 +24,7 @@ export interface ContactCredentialParts {
 export async function forgetContactCredentials(
   { storage, sealer, channels, directory }: ContactCredentialParts,
   tenantId: string,
-  { channel, ...contact }: ErasedAddress,
+  { channel, erasedAt, ...contact }: ErasedAddress,
 ): Promise<boolean> {
   const accounts = await storage.read.accounts.ofTenants([tenantId]);
   const erased = { tenantId, channel, ...contact };
@@ -37,7 +37,7 @@ export async function forgetContactCredentials(
     if (driver === null && (await stored.names([''])).length > 0) {
       throw new Error(`the driver of ${channel} is off, and nobody else can read its credentials`);
     }
-    const names = await namesOf(driver, contact, present, stored);
+    const names = await namesOf(driver, contact, present, stored, erasedAt);
     if (names.length === 0) continue;
     const request = {
       operation: 'forget',
@@ -60,9 +60,10 @@ async function namesOf(
   erased: ContactAddress,
   present: readonly ContactAddress[],
   stored: StoredCredentials,
+  erasedAt: number,
 ): Promise<readonly string[]> {
   const find = async ({ phone, networkId }: ContactAddress) =>
-    (await driver?.credentialsOf?.({ phone, networkId }, stored)) ?? [];
+    (await driver?.credentialsOf?.({ phone, networkId }, stored, erasedAt)) ?? [];
   const names = await find(erased);
   const kept = new Set((await Promise.all(present.map(find))).flat());
   return names.filter((name) => !kept.has(name));

@@ -45,7 +45,8 @@ async function beginErasure(
   await messages.beginErasing(unit, tenantId, id);
   await unit.contactAliases.deleteOf(id);
   await unit.contacts.erase(id);
-  const erasure = { id, tenantId, contactId: null, address: { channel, phone, networkId } };
+  const address = { channel, phone, networkId, erasedAt: unit.now };
+  const erasure = { id, tenantId, contactId: null, address };
   await unit.erasures.begin(erasure, unit.now);
   return erasure;
 }

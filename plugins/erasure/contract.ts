@@ -14,9 +14,11 @@ export interface Erasure {
   readonly address: ErasedAddress | null;
 }
 
-/** Where an erased contact was on its network. */
+/** Where an erased contact was on its network, until when. */
 export interface ErasedAddress extends ContactAddress {
   readonly channel: string;
+  /** When the erasure began, milliseconds since the Unix epoch, by the database's clock. */
+  readonly erasedAt: number;
 }
 
 /**

@@ -186,8 +186,8 @@ t.test('the containment of a driver from outside', async (t) => {
   const inner: Driver = {
     capabilities: {} as Driver['capabilities'],
     // Null is what code from outside may answer.
-    credentialsOf: async ({ networkId }) =>
-      networkId === null ? (null as unknown as string[]) : [`keys of ${networkId}`],
+    credentialsOf: async ({ networkId }, _, erasedAt) =>
+      networkId === null ? (null as unknown as string[]) : [`keys of ${networkId}, ${erasedAt}`],
     open(_, given) {
       void given.emit({ type: 'state', state: 'connected' });
       return session;
@@ -220,8 +220,8 @@ t.test('the containment of a driver from outside', async (t) => {
   t.match(faults.splice(0), [{ ...place, kind: 'hung', call: 'link' }]);
   const stored = { get: async () => ({}), names: async () => [] };
   const namesOf = async (networkId: string | null) =>
-    await driver.credentialsOf?.({ phone: null, networkId }, stored);
-  t.same(await namesOf('ada'), ['keys of ada']);
+    await driver.credentialsOf?.({ phone: null, networkId }, stored, 7);
+  t.same(await namesOf('ada'), ['keys of ada, 7']);
   await t.rejects(namesOf(null), /no list of names/);
   t.match(faults.splice(0), [{ channel: 'mail', kind: 'threw', call: 'credentialsOf' }]);
   opened.forget?.(['keys of ada']);

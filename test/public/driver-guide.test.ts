@@ -10,6 +10,7 @@ import { ircStory } from './irc-story.ts';
 
 const leftOut = [
   'connects through its proxy, and no other way',
+  'what comes after an erasure is not given up',
   'an erased contact is met anew',
   'links by qr',
   'links by pairing_code',

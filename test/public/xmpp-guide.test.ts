@@ -30,6 +30,7 @@ const leftOut = [
   'what is no text is a line in brackets',
   'addresses have one form',
   'a contact who changes the address',
+  'what comes after an erasure is not given up',
   'an erased contact is met anew',
 ];
 

@@ -8,6 +8,7 @@ interface ErasureRow {
   readonly channel: string | null;
   readonly phone: string | null;
   readonly network_id: string | null;
+  readonly created_at: number;
 }
 
 /** The SQL of erasures under way. */
@@ -63,11 +64,12 @@ export class ErasureTable {
   }
 }
 
-function erasureOf({ id, tenant_id, contact_id, channel, phone, network_id }: ErasureRow): Erasure {
+function erasureOf({ id, tenant_id, contact_id, channel, ...row }: ErasureRow): Erasure {
+  const { phone, network_id: networkId, created_at: erasedAt } = row;
   return {
     id,
     tenantId: tenant_id,
     contactId: contact_id,
-    address: channel === null ? null : { channel, phone, networkId: network_id },
+    address: channel === null ? null : { channel, phone, networkId, erasedAt },
   };
 }

@@ -13,6 +13,7 @@ import type {
   OutboundMedia,
   OutboundMessage,
   Port,
+  StoredCredentials,
 } from '../../../core/contracts/driver.ts';
 import type { DriverFault } from '../../../core/contracts/driver-faults.ts';
 import { SharedDeadline } from '../../../core/shared-deadline.ts';
@@ -131,10 +132,10 @@ export default function make({ options }) {
         return /^\\w+$/.test(text) ? text.toLowerCase() : null;
       },
     },
-    async credentialsOf({ networkId }, stored) {
+    async credentialsOf({ networkId }, stored, erasedAt) {
       const names = await stored.names(['key:' + networkId]);
       const { book } = await stored.get(['book']);
-      return [...names, book];
+      return [...names, book, 'before ' + erasedAt];
     },
     open(account, port) {
       if (account.identifier === 'half') return { link() {}, resume() {}, answer() {}, send() {}, close() {} };
@@ -226,11 +227,12 @@ t.test('a proxy, typing and the keys of an erased contact cross too', async (t) 
   await session.link({ method: 'name', importContacts: false, importHistory: false });
   const bob = { phone: null, networkId: 'bob' };
   await session.typing?.(bob);
-  const names = await driver.credentialsOf?.(bob, {
+  const stored: StoredCredentials = {
     get: async ([name = '']) => ({ [name]: 'entry of bob' }),
     names: async ([prefix]) => [`${prefix}:1`],
-  });
-  t.same(names, ['key:bob:1', 'entry of bob']);
+  };
+  const names = await driver.credentialsOf?.(bob, stored, 7);
+  t.same(names, ['key:bob:1', 'entry of bob', 'before 7']);
   session.forget?.(names ?? []);
   t.same(await known(), { proxy, typing: ['bob'], forgotten: names });
   session.close();

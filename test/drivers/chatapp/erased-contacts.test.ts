@@ -47,7 +47,7 @@ t.test('an erased contact that has a number alone is found by it', async (t) => 
   await port.next('contacts', (event) => event.type === 'contacts');
   const hal = network.person(phoneNumber(9603), 'Hal');
   const to = { phone: hal.phone, networkId: null };
-  const about = async () => await driver.credentialsOf?.(to, port.credentials);
+  const about = async () => await driver.credentialsOf?.(to, port.credentials, Date.now());
   t.same(await about(), []);
   await session.send({ ...textTo(bench, 'msg_hal'), to }, patient());
   await port.credentials.set({ [`read:${hal.id}`]: '1' });
@@ -62,7 +62,7 @@ t.test('an erased contact comes back by a message or a send alone', async (t) =>
     JSON.stringify(event).includes(networkId);
   const erase = async ({ port, session }: Opened): Promise<void> => {
     const address = { phone: friend.phone, networkId };
-    const about = (await driver.credentialsOf?.(address, port.credentials)) ?? [];
+    const about = (await driver.credentialsOf?.(address, port.credentials, Date.now())) ?? [];
     t.not(about.length, 0);
     session.forget?.(about);
     await port.credentials.set(Object.fromEntries(about.map((name) => [name, null])));
@@ -134,7 +134,7 @@ t.test('who is erased while the address book is taken is not stored afterwards',
   port.onEmit = async (event) => {
     if (event.type !== 'contacts' || !JSON.stringify(event).includes(eve.phone)) return;
     const address = { phone: eve.phone, networkId: String(eve.id) };
-    const about = (await driver.credentialsOf?.(address, port.credentials)) ?? [];
+    const about = (await driver.credentialsOf?.(address, port.credentials, Date.now())) ?? [];
     t.same(about, [`person:${eve.id}`], 'the erasure finds her');
     session.forget?.(about);
     await port.credentials.set(Object.fromEntries(about.map((name) => [name, null])));

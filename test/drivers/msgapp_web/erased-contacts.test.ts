@@ -17,7 +17,9 @@ const everything = { importContacts: true, importHistory: true };
 /** As the gateway does, until nothing is left. */
 async function erase({ port, session }: Opened, phone: string): Promise<void> {
   const contact = { phone, networkId: null };
-  const about = async () => (await bench.driver.credentialsOf?.(contact, port.credentials)) ?? [];
+  const erasedAt = Date.now();
+  const about = async () =>
+    (await bench.driver.credentialsOf?.(contact, port.credentials, erasedAt)) ?? [];
   for (let names = await about(); names.length > 0; names = await about()) {
     session.forget?.(names);
     await port.credentials.set(Object.fromEntries(names.map((name) => [name, null])));

@@ -674,9 +674,14 @@ t.test('an address book that was not stored before a stop comes after it, once',
 });
 
 /** Erases a contact as the gateway does. */
-async function erase({ port, session }: Opened, phone: string): Promise<void> {
+async function erase(
+  { port, session }: Opened,
+  phone: string,
+  erasedAt = Date.now(),
+): Promise<void> {
   const contact = { phone, networkId: hiddenId(phone) };
-  const about = async () => (await bench.driver.credentialsOf?.(contact, port.credentials)) ?? [];
+  const about = async () =>
+    (await bench.driver.credentialsOf?.(contact, port.credentials, erasedAt)) ?? [];
   for (let names = await about(); names.length > 0; names = await about()) {
     session.forget?.(names);
     await port.credentials.set(Object.fromEntries(names.map((name) => [name, null])));
@@ -859,6 +864,40 @@ t.test('an erased contact is in no message whose file arrives, others are', asyn
     await bench.quiet();
     t.same(stored, [`a film of ${ada}`, `behind it, ${ben}@x`]);
     t.same(kept(), []);
+  }
+});
+
+t.test('what comes while a contact is being erased is of somebody met anew', async (t) => {
+  leadToMediaHost(t);
+  for (const connected of [true, false]) {
+    let one: Opened & { phone: string } = await linked();
+    const { phone } = one;
+    await network.resend(phone, 'off');
+    one.port.onEmit = async ({ type }) => {
+      if (type === 'message') throw new Error('the file is slow');
+    };
+    const media = { kind: 'image', mimeType: 'image/png', bytes: 'AAAA' } as const;
+    const write = async (when: string): Promise<void> => {
+      const writing = { from: ben, name: 'Ben', text: `a film ${when}` };
+      await network.write(phone, { ...writing, media });
+      await network.write(phone, { ...writing, withheld: '' });
+      await allAcknowledged(phone);
+    };
+    const kept = () =>
+      ['arriving:', 'awaited:'].map(
+        (prefix) => namesWith(one, '').filter((name) => name.startsWith(prefix)).length,
+      );
+    await write('before');
+    const erasedAt = Date.now();
+    await write('after');
+    t.same(kept(), [2, 2]);
+    if (!connected) one = { ...(await bench.reopened(one)), phone };
+    await erase(one, ben, erasedAt);
+    t.same(kept(), [1, 1], connected ? 'connected' : 'without a connection');
+    const later = await bench.resumed(one);
+    t.match(await later.port.message(), { text: 'a film after', from: { phone: ben } });
+    await bench.quiet();
+    t.equal(messagesOf(later).length, 1);
   }
 });
 

@@ -8,7 +8,7 @@ import { databases, engines } from '../../harness/databases.ts';
 import { FakeDriver } from './fake-driver.ts';
 import { World } from './world.ts';
 
-const address = { channel: 'mail', phone: null, networkId: 'ada' };
+const address = { channel: 'mail', phone: null, networkId: 'ada', erasedAt: 7 };
 
 t.test('keys of a contact are not forgotten while their driver is off', async (t) => {
   const { url } = await engines.sqlite.create(t);
@@ -89,7 +89,7 @@ for (const engine of databases) {
     const known = { [`key:${phone}`]: '1', 'key:hidden': '2', 'key:other': '3' };
     const stored = async () => (await world.credentials(accountId)).map(({ name }) => name);
     const erase = (address: ContactAddress) =>
-      process.accounts.forget(tenantId, { channel: 'msgapp_web', ...address });
+      process.accounts.forget(tenantId, { channel: 'msgapp_web', ...address, erasedAt: 7 });
     const meet = async (address: ContactAddress): Promise<void> => {
       const id = newId('con');
       const flags = { doNotDisturb: false, private: false, automationPaused: false };
@@ -101,6 +101,7 @@ for (const engine of databases) {
     await session.port.credentials.set(known);
     driver.found = () => meet({ phone: null, networkId: hidden });
     t.ok(await erase({ phone, networkId: hidden }), 'who comes back meanwhile is met');
+    t.equal(driver.erasedAt, 7, 'the driver knows since when');
     t.same([await stored(), dropped], [Object.keys(known), []], 'everything stays');
     t.ok(await erase({ phone, networkId: hidden }));
     t.same([await stored(), dropped], [['key:hidden', 'key:other'], [`key:${phone}`]]);
@@ -124,8 +125,15 @@ for (const engine of databases) {
 class ForgettingDriver extends FakeDriver {
   /** Called once when names have been found. */
   found: (() => Promise<void>) | null = null;
+  /** Of the last call. */
+  erasedAt = 0;
 
-  async credentialsOf({ phone, networkId }: ContactAddress, stored: StoredCredentials) {
+  async credentialsOf(
+    { phone, networkId }: ContactAddress,
+    stored: StoredCredentials,
+    erasedAt: number,
+  ) {
+    this.erasedAt = erasedAt;
     const names = Object.keys(await stored.get([`key:${phone}`, `key:${networkId}`]));
     const { found } = this;
     this.found = null;

@@ -29,7 +29,11 @@ t.test('a contact whose erasure is committed, but not answered, was erased', asy
       },
       (erasure) => (erasure === null ? null : { tenantId, target: id }),
     );
+    const rows = await storage.read.erasures.begunBefore(Number.MAX_SAFE_INTEGER, '', 10);
+    const row = rows.find((erasure) => erasure.id === id);
     t.match(begun, { id, tenantId, address: { phone: '+12025550177' } }, fault);
+    t.same(begun, row, 'as those who go on with it know it');
+    t.ok(Math.abs((row?.address?.erasedAt ?? 0) - (await storage.now())) < 60_000);
     const entries = storage.connections.read('audit').where({ request_id: requestId });
     t.match(await entries, [{ target: id, outcome: 'done' }], 'as the audit says');
     t.equal(await storage.read.contacts.find(tenantId, id), null);

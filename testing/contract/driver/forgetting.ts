@@ -6,6 +6,34 @@ export async function forgetting(t: Test, bench: Bench): Promise<void> {
   const { driver, world } = bench;
   const none = driver.credentialsOf === undefined ? 'no credential is about a contact' : false;
 
+  const noKeeping = none || bench.nothingKept;
+  await bench.clause(t, 'what comes after an erasure is not given up', noKeeping, async (t) => {
+    const linked = await bench.linked();
+    const { account, session, port } = linked;
+    const from = await world.contact(account, 1);
+    const mediaUrl = 'https://example.com/picture.jpg';
+    const picture = bench.capabilities.media ? { mediaUrl } : {};
+    const write = async (text: string, more: object = {}): Promise<void> => {
+      bench.log.forbid(text);
+      await world.write(account, { from, name: 'Ada', text, ...more });
+    };
+    await write('before the erasure');
+    const { from: contact } = await port.message();
+    await bench.settled(linked);
+    const erasedAt = Date.now();
+    port.onEmit = async ({ type }) => {
+      if (type === 'message') throw new Error('the file is slow');
+    };
+    await write('during the erasure', picture);
+    await port.message();
+    const names = (await driver.credentialsOf?.(contact, port.credentials, erasedAt)) ?? [];
+    session.forget?.(names);
+    await port.credentials.set(Object.fromEntries(names.map((name) => [name, null])));
+    await bench.quiet();
+    const later = await bench.resumed(linked);
+    t.equal((await later.port.message()).text, 'during the erasure');
+  });
+
   await bench.clause(t, 'an erased contact is met anew', none, async (t) => {
     const linked = await bench.linked();
     const { account } = linked;
@@ -23,7 +51,8 @@ export async function forgetting(t: Test, bench: Bench): Promise<void> {
       await bench.settled(live);
     };
     let contact = from;
-    const about = async () => (await driver.credentialsOf?.(contact, live.port.credentials)) ?? [];
+    const about = async () =>
+      (await driver.credentialsOf?.(contact, live.port.credentials, Date.now())) ?? [];
     const forget = async (): Promise<void> => {
       const names = await about();
       live.session.forget?.(names);
