@@ -39,7 +39,7 @@ export class Progress {
   /** The position of the last note: updates since then may have to come again after a crash. */
   #noted: Position | null = null;
   #isSetBack = false;
-  /** The lowest position that pushes of the new sequence have named. */
+  /** Where the new sequence begins: the lowest position that its pushes have named; null once a position of it is noted. */
   #anewFrom: number | null = null;
   #since = 0;
   #sent = new Map<string, SentMessage>();
@@ -101,6 +101,8 @@ export class Progress {
 
   /** The network has begun to count anew. Noted at once: the network says it once only. */
   setBack(): void {
+    // What is owed of two sequences before is given up: behind it the one before would be lost.
+    if (this.#isNotedBefore) this.#noted = this.#position;
     this.#isSetBack = true;
     this.#anewFrom = null;
     this.#put();
@@ -113,13 +115,16 @@ export class Progress {
     this.#put();
   }
 
-  /** Goes on in the new sequence, at the network's current position or before the first push of that sequence. */
+  /**
+   * Goes on in the new sequence, at the network's current position or before the first push of that sequence. Until `note`
+   * a crash leads back to the sequence before, and from there to this position.
+   */
   beginAnew(position: Position): void {
     const pts = Math.min(position.pts, this.#anewFrom ?? position.pts);
     this.#position = { ...position, pts };
     this.#isSetBack = false;
-    this.#anewFrom = null;
-    this.note();
+    this.#anewFrom = pts;
+    this.#put();
   }
 
   advance(position: Position): void {
@@ -148,7 +153,13 @@ export class Progress {
   note(): void {
     if (this.#position === null) return;
     this.#noted = this.#position;
+    if (!this.#isSetBack) this.#anewFrom = null;
     this.#put();
+  }
+
+  /** Whether the position is of a new sequence, and the noted one of the sequence before. */
+  get #isNotedBefore(): boolean {
+    return !this.#isSetBack && this.#anewFrom !== null;
   }
 
   #put(): void {
@@ -158,7 +169,7 @@ export class Progress {
       ownId: this.ownId,
       since: this.#since,
       position: this.#noted,
-      isSetBack: this.#isSetBack,
+      isSetBack: this.#isSetBack || this.#isNotedBefore,
       anewFrom: this.#anewFrom,
       sent: [...this.#sent],
     };

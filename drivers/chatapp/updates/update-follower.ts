@@ -192,7 +192,7 @@ export class UpdateFollower {
 
   /** The sequence has changed: what is left of the one before comes first, as far as the network still has it. */
   async #setBack(): Promise<void> {
-    const { client, progress, port, accountId } = this.#parts;
+    const { client, progress, marks, port, accountId } = this.#parts;
     if (!this.#pending.isEmpty) {
       // They wait behind a gap, and are asked for with what is missing.
       this.#pending.clear();
@@ -205,6 +205,7 @@ export class UpdateFollower {
       'the network numbers its updates anew: some of them may be missing',
     );
     progress.beginAnew(position);
+    if (!marks.oweReceipts) progress.note();
     this.#pending.beginAnew();
     this.#writes.changes();
     // Pushes since the change may have been dropped.

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { tl } from '@mtcute/core';
 import t from 'tap';
+import { Progress } from '../../../drivers/chatapp/progress.ts';
+import { CredentialBuffer } from '../../../drivers/chatapp/storage/credential-buffer.ts';
 import { PendingPushes } from '../../../drivers/chatapp/updates/pending-pushes.ts';
+import { MemoryCredentials } from '../../../testing/contract/driver.ts';
 import { phoneNumber, until } from '../../harness/story.ts';
 import { type Bench, friend, type Opened, startBench, textTo } from './bench.ts';
 import { updateObject, updatesObject } from './network/objects.ts';
@@ -192,6 +195,21 @@ t.test('a changed sequence is not dropped with other pushes', async (t) => {
   t.equal(added, 500);
   t.match(pending.take(position), { taken: [{ updates: [{ _: 'updatePtsChanged' }] }], left: [] });
   t.ok(push(deleted), 'there is room again');
+});
+
+t.test('of sequences set back twice in a row the second is stored', async (t) => {
+  const buffer = new CredentialBuffer(new MemoryCredentials());
+  const progress = new Progress(buffer);
+  const stored = async () => JSON.parse((await buffer.get(['progress'])).get('progress') ?? '{}');
+  const at = (pts: number) => ({ pts, qts: 0, date: 0, seq: 0 });
+  progress.begin(7, at(90));
+  progress.note();
+  progress.setBack();
+  progress.beginAnew(at(1));
+  progress.advance(at(5));
+  t.match(await stored(), { position: at(90), isSetBack: true, anewFrom: 1 });
+  progress.setBack();
+  t.match(await stored(), { position: at(5), isSetBack: true, anewFrom: null });
 });
 
 /** A message that the network does not push. */

@@ -159,6 +159,46 @@ t.test('messages do not wait for chats that the network will not show', async (t
   t.equal(control.calls(phone)['messages.getHistory'], 2);
 });
 
+for (const isShown of [true, false]) {
+  const name = isShown ? 'come after a crash' : 'hide no message from the network';
+  t.test(`receipts that are owed when a sequence is set back ${name}`, async (t) => {
+    const { bench, phone, before, later } = await reopenedAfterSend(t);
+    const { control, network } = bench;
+    const { port, session } = later;
+    await port.state('connected');
+    await bench.positionStored(later);
+    const receipts: (() => void)[] = [];
+    port.onEmit = async ({ type }) => {
+      if (type === 'receipt') await new Promise<void>((resolve) => receipts.push(resolve));
+    };
+    control.read(phone, before.networkId);
+    await port.receipt();
+    // Whether the network still has what was before.
+    if (!isShown) network.subscriber(phone).steps.splice(0);
+    const { pts } = network.subscriber(phone);
+    control.tell(phone, { _: 'updatePtsChanged' });
+    const stored = () => JSON.parse(port.credentials.values.get('progress') ?? '{}');
+    await until('the new sequence', async () => {
+      const { position, anewFrom } = stored();
+      return position.pts === pts || anewFrom === pts || undefined;
+    });
+    control.write(phone, { from: friend.phone, text: 'anew' });
+    t.equal((await port.message(3_000)).text, 'anew');
+    const killed = bench.open(phone, new MemoryCredentials(port.credentials.values));
+    for (const taken of receipts) taken();
+    await bench.positionStored(later);
+    t.equal(stored().isSetBack, false, 'a new position is stored once they are kept');
+    session.close();
+    control.write(phone, { from: friend.phone, text: 'while away' });
+    await killed.session.resume();
+    if (isShown) t.match(await killed.port.receipt(3_000), { networkId: before.networkId });
+    for (const text of ['anew', 'while away']) {
+      t.equal((await killed.port.message(3_000)).text, text);
+    }
+    await bench.positionStored(killed);
+  });
+}
+
 t.test('a look-up goes on behind service messages', async (t) => {
   const bench = await startBench(t);
   const { control, network } = bench;
