@@ -1,14 +1,17 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
 import type { Outbox } from '../../events/contract.ts';
 import type { MessageReporter } from '../message-reporter.ts';
-import { findEarlier } from './earlier.ts';
-import { traceReceipts } from './receipt-spans.ts';
-import { enterReceipts } from './receipts.ts';
+import { enterReceipts, traceReceipts } from './receipts.ts';
 import type { SessionPrefetch } from './session-batch.ts';
 import type { SessionInput, SessionOutput } from './session-input.ts';
-import { loadSession, loadSessionBatch, tenantIdsOf } from './session-load.ts';
+import {
+  findEarlier,
+  findStrangers,
+  loadSession,
+  loadSessionBatch,
+  tenantIdsOf,
+} from './session-load.ts';
 import { enterStep } from './step.ts';
-import { findStrangers } from './strangers.ts';
 
 /** Longer than most transactions of sessions take on a busy machine, in milliseconds. */
 const minIntervalMs = 20;

@@ -1,6 +1,7 @@
 import type { Tables, Unit } from '../../../core/contracts/storage.ts';
 import type { Outbox } from '../../events/contract.ts';
 import { storedNetworkId } from '../network-ids.ts';
+import { threadKey } from '../threads.ts';
 import { networkKey, SessionBatch, type SessionPrefetch } from './session-batch.ts';
 import type { SessionInput } from './session-input.ts';
 
@@ -55,6 +56,56 @@ export async function loadSessionBatch(
     contacts: [...prefetched.contacts, ...contacts],
     named,
   });
+}
+
+/**
+ * Which contacts never wrote to the account and were never reached by it. Asked only for accounts that the
+ * network keeps from strangers, which are few.
+ */
+export async function findStrangers(
+  unit: Unit,
+  inputs: readonly SessionInput[],
+  batch: SessionBatch,
+): Promise<ReadonlySet<string>> {
+  const strangers = new Set<string>();
+  const nexts = inputs.flatMap(({ fence, step }) => {
+    const { closedToStrangers = null, next = [] } = step?.() ?? {};
+    return closedToStrangers === null ? [] : next.map(({ id }) => ({ accountId: fence.id, id }));
+  });
+  for (const { accountId, id } of nexts) {
+    const contactId = batch.find(accountId, id)?.contact.id;
+    if (contactId === undefined) continue;
+    const [thread] = await unit.threads.byKeys([{ accountId, contactId }]);
+    const opened = thread !== undefined && thread.inboundAt === null && thread.openedAt !== null;
+    if (!opened) continue;
+    const reached = await unit.contactMessages.reached(accountId, [contactId]);
+    if (reached.length === 0) strangers.add(threadKey(accountId, contactId));
+  }
+  return strangers;
+}
+
+/**
+ * Messages queued before the next ones to the same contacts, by the ids of those: they may be in the conversation of a
+ * contact that has become one with it. Asked only for contacts that were merged, which are few.
+ */
+export async function findEarlier(
+  unit: Unit,
+  inputs: readonly SessionInput[],
+  batch: SessionBatch,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const earlier = new Map<string, readonly string[]>();
+  for (const { fence, step } of inputs) {
+    const { outcomes = [], next = [] } = step?.() ?? {};
+    for (const { id } of next) {
+      const found = batch.find(fence.id, id);
+      if (found?.contact.wasMerged !== true || found.message.sequence === null) continue;
+      const { contactId, sequence } = found.message;
+      // Those with an outcome may be over by the time the next one is decided on.
+      const most = outcomes.length + 1;
+      earlier.set(id, await unit.queuedMessages.idsBefore(fence.id, contactId, sequence, most));
+    }
+  }
+  return earlier;
 }
 
 /** The tenants whose sessions ask. */

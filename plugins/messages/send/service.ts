@@ -1,8 +1,15 @@
+import { SpanKind } from '@opentelemetry/api';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Messages, SendBody } from '../../../core/contracts/messages.ts';
 import { type ErrorDetail, GatewayError } from '../../../core/errors.ts';
+import {
+  contextOf,
+  endWith,
+  messagingAttributes,
+  startSpan,
+  traceparentOf,
+} from '../../../core/spans.ts';
 import { validationDetails } from '../../../core/validation-messages.ts';
-import { acceptTraced } from './accept-span.ts';
 import type { FindAddresses, SendDecision, SendInput } from './input.ts';
 import type { AskSend } from './question.ts';
 import { sendInput, type UntracedSend } from './request.ts';
@@ -42,6 +49,26 @@ export function makeSend(
     if ('refused' in decision) throw decision.refused;
     return decision.accepted;
   };
+}
+
+/**
+ * Accepts a send under a span of its own, whose place in the trace the message keeps: all that becomes of it is below.
+ * @param traceparent of the request; null without a trace
+ */
+function acceptTraced(
+  accept: (input: SendInput) => Promise<SendDecision>,
+  send: UntracedSend,
+  traceparent: string | null,
+): Promise<SendDecision> {
+  const span = startSpan('accept', {
+    kind: SpanKind.PRODUCER,
+    parent: contextOf(traceparent),
+    attributes: () => messagingAttributes('accept', send.id, null),
+  });
+  return endWith(span, accept({ ...send, trace: traceparentOf(span) }), {
+    result: (decision) => ('refused' in decision ? decision.refused.code : null),
+    error: () => 'unavailable',
+  });
 }
 
 /** Says whether the contact is a stranger to the key. The lane refuses it, as other refusals and a repeat come first. */
