@@ -7,25 +7,33 @@ import { Button, Problem } from './ui.tsx';
 
 type Asked = 'rotate' | 'off' | null;
 
+interface Answer {
+  readonly signing_secret: string | null;
+  readonly signing_secret_created_at: string | null;
+}
+
 /** The signing secret: shown after a click, rotated, or turned off. */
 export function WebhookSecret(props: {
   session: Session;
   id: string;
-  isOn: boolean;
+  /** When the secret of now was made; absent while signing is off. */
+  madeAt: string | undefined;
   onChange: () => void;
 }) {
   const { client } = props.session;
-  const { isOn } = props;
+  const { madeAt } = props;
+  const isOn = madeAt !== undefined;
   const input = { path: { webhookId: props.id } };
-  const [secret, setSecret] = useState<string | null>(null);
+  const [answer, setAnswer] = useState<Answer | null>(null);
+  const secret = answer?.signing_secret;
   const [asked, ask] = useState<Asked>(null);
   const task = useTask();
   // On changes alone: a secret that was just made is shown before signing is read as on.
   useEffect(() => {
-    if (!isOn) setSecret(null);
-  }, [isOn]);
-  const take = (answer: { signing_secret: string | null }) => {
-    setSecret(answer.signing_secret);
+    setAnswer((shown) => (shown?.signing_secret_created_at === madeAt ? shown : null));
+  }, [madeAt]);
+  const take = (answer: Answer) => {
+    setAnswer(answer);
     props.onChange();
   };
   const read = () => client.call('get_webhook_signing_secret', input);
@@ -42,17 +50,17 @@ export function WebhookSecret(props: {
     <section class="card">
       <h2>{texts.webhooks.secret}</h2>
       <p>{isOn ? texts.webhooks.signed : texts.webhooks.unsigned}</p>
-      {secret !== null && <Copy value={secret} label={texts.webhooks.copySecret} />}
+      {secret && <Copy value={secret} label={texts.webhooks.copySecret} />}
       <Problem error={task.error} />
       <div class="actions">
         {isOn ? (
           <>
-            {secret === null ? (
+            {secret ? (
+              <Button onClick={() => setAnswer(null)}>{texts.webhooks.hideSecret}</Button>
+            ) : (
               <Button onClick={show} isBusy={task.isBusy}>
                 {texts.webhooks.showSecret}
               </Button>
-            ) : (
-              <Button onClick={() => setSecret(null)}>{texts.webhooks.hideSecret}</Button>
             )}
             <Button onClick={() => ask('rotate')}>{texts.webhooks.rotate}</Button>
             <Button onClick={() => ask('off')}>{texts.webhooks.turnOff}</Button>

@@ -68,7 +68,7 @@ export function Webhook({ session, id }: { session: Session; id: string }) {
               <WebhookSecret
                 session={session}
                 id={id}
-                isOn={webhook.signing_enabled}
+                madeAt={webhook.signing_secret_created_at}
                 onChange={loaded.reload}
               />
               <WebhookRecover session={session} id={id} />

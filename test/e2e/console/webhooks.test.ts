@@ -183,8 +183,13 @@ t.test(
 
     await page.getByText('Deliveries are signed.').waitFor();
     t.ok(await page.getByText(third).isVisible(), 'stays once signing is on');
-    await api.delete(path);
+    const fourth = await rotate();
     await page.getByText(third).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Show the secret' }).click();
+    await page.getByText(fourth).waitFor();
+    t.pass('a secret goes when another replaces it');
+    await api.delete(path);
+    await page.getByText(fourth).waitFor({ state: 'detached' });
     t.pass('a secret goes when another turns signing off');
   },
 );
