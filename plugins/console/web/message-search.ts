@@ -7,6 +7,8 @@ export interface Wanted {
   readonly words: string;
   /** Name or number. */
   readonly person: string;
+  /** The person's id, once one was chosen. */
+  readonly contactId: string;
   readonly accountId: string;
   readonly id: string;
   readonly direction: '' | Message['direction'];
@@ -20,8 +22,6 @@ export interface Wanted {
 /** What was found so far. */
 export interface Found {
   readonly wanted: Wanted;
-  /** The person's id; null where messages of anybody are wanted. */
-  readonly contactId: string | null;
   readonly messages: readonly Message[];
   readonly next: string | null;
 }
@@ -47,25 +47,20 @@ const conversationsAtMost = 50;
 
 /**
  * Reads the first matches, or asks whose messages are wanted.
- * @param contactId whose, once that was chosen
  * @throws Refusal, Unreachable
  */
-export async function search(
-  session: Session,
-  wanted: Wanted,
-  contactId: string | null,
-): Promise<Found | People> {
+export async function search(session: Session, wanted: Wanted): Promise<Found | People> {
   const id = wanted.id.trim();
   if (id !== '') {
     const message = await findMessage(session, id);
-    return { wanted, contactId, messages: message === null ? [] : [message], next: null };
+    return { wanted, messages: message === null ? [] : [message], next: null };
   }
-  const nothingYet = { wanted, contactId, messages: [], next: null };
-  if (contactId !== null || wanted.person.trim() === '') return searchOn(session, nothingYet);
+  const nothingYet = { wanted, messages: [], next: null };
+  if (wanted.contactId !== '' || wanted.person.trim() === '') return searchOn(session, nothingYet);
   const found = await findPeople(session, wanted);
   const [only] = found.people;
   if (only === undefined || found.people.length > 1 || found.hasMore) return found;
-  return searchOn(session, { ...nothingYet, contactId: only.contact.id });
+  return searchOn(session, { ...nothingYet, wanted: { ...wanted, contactId: only.contact.id } });
 }
 
 /**
@@ -115,11 +110,11 @@ function accountOf({ accountId }: Wanted) {
   return accountId === '' ? {} : { account_id: accountId };
 }
 
-function queryOf({ wanted, contactId }: Found) {
-  const { words, direction, status, errorCode, since, until } = wanted;
+function queryOf({ wanted }: Found) {
+  const { words, contactId, direction, status, errorCode, since, until } = wanted;
   return {
     ...accountOf(wanted),
-    ...(contactId !== null && { contact_id: contactId }),
+    ...(contactId !== '' && { contact_id: contactId }),
     ...(words.trim() !== '' && { q: words.trim() }),
     ...(direction !== '' && { direction }),
     ...(status !== '' && { status }),

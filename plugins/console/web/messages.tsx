@@ -9,8 +9,8 @@ import { texts } from './texts.ts';
 import { Button, Empty, Page, Problem } from './ui.tsx';
 
 const nothing: Wanted = {
-  ...{ words: '', person: '', accountId: '', id: '', direction: '', status: '' },
-  ...{ errorCode: '', since: '', until: '' },
+  ...{ words: '', person: '', contactId: '', accountId: '', id: '', direction: '' },
+  ...{ status: '', errorCode: '', since: '', until: '' },
 };
 
 const directions = ['', 'inbound', 'outbound'] as const;
@@ -23,9 +23,7 @@ export function Messages({ session }: PageProps) {
   const accounts = useAccounts(session);
   const task = useTask();
   const change = (part: Partial<Wanted>) => want({ ...wanted, ...part });
-  /** @param contactId whose messages, where that was chosen */
-  const run = (contactId: string | null = null) =>
-    task.run(async () => setFound(await search(session, wanted, contactId)));
+  const run = (sought = wanted) => task.run(async () => setFound(await search(session, sought)));
   const { states, messages: words } = texts;
   return (
     <Page title={texts.menu.messages}>
@@ -41,7 +39,7 @@ export function Messages({ session }: PageProps) {
             label={words.person}
             type="search"
             value={wanted.person}
-            onInput={(person) => change({ person })}
+            onInput={(person) => change({ person, contactId: '' })}
             placeholder={texts.conversations.searchHint}
           />
           <Choice
@@ -51,7 +49,7 @@ export function Messages({ session }: PageProps) {
               ['', texts.usage.allAccounts],
               ...(accounts.value ?? []).map((one) => [one.id, one.identifier] as const),
             ]}
-            onChange={(accountId) => change({ accountId })}
+            onChange={(accountId) => change({ accountId, contactId: '' })}
           />
           <Field label={words.id} value={wanted.id} onInput={(id) => change({ id })} />
           <Choice
@@ -98,9 +96,11 @@ export function Messages({ session }: PageProps) {
         ('people' in found ? (
           <PeopleChoice
             found={found}
-            onChoose={({ contact }) => {
-              change({ person: contact.phone ?? contact.name });
-              void run(contact.id);
+            isBusy={task.isBusy}
+            onChoose={({ contact: { id, phone, name } }) => {
+              const chosen = { ...wanted, person: phone ?? name, contactId: id };
+              want(chosen);
+              void run(chosen);
             }}
           />
         ) : (

@@ -3,7 +3,11 @@ import { channelName, nameOf, texts } from './texts.ts';
 import { Button, Empty, Name } from './ui.tsx';
 
 /** People that a name or number may mean, for a choice; without any it says so. */
-export function PeopleChoice(props: { found: People; onChoose: (person: Person) => void }) {
+export function PeopleChoice(props: {
+  found: People;
+  isBusy: boolean;
+  onChoose: (person: Person) => void;
+}) {
   const { people, hasMore } = props.found;
   const { nothingFound, nothingYet } = texts.conversations;
   if (people.length === 0) {
@@ -15,7 +19,7 @@ export function PeopleChoice(props: { found: People; onChoose: (person: Person) 
       <ul class="rows">
         {people.map((person) => (
           <li key={person.contact.id}>
-            <Button onClick={() => props.onChoose(person)}>
+            <Button onClick={() => props.onChoose(person)} isDisabled={props.isBusy}>
               <Name>{nameOf(person.contact)}</Name>
               {person.contact.name !== '' && <bdi> {person.contact.phone}</bdi>} ·{' '}
               {channelName(person.channel)}

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { signIn, skipWithoutBrowser, startBrowser, violations } from '../../harness/browser.ts';
 import { type RunningGateway, runGateway } from '../../harness/gateway.ts';
@@ -23,6 +23,9 @@ t.test('the search for messages', { skip: skipWithoutBrowser }, async (t) => {
   await pair(api, support);
   await receive(api, shop, { from: { phone: ada, name: 'Ada One' }, text: 'a needle' });
   await receive(api, shop, { from: { phone: other, name: 'Ada Two' }, text: 'of another' });
+  // The number of one person is in the name of another.
+  const from = { phone: phoneNumber(104), name: `Work ${other}` };
+  await receive(api, shop, { from, text: 'from work' });
   await receive(api, support, { from: { phone: grace, name: 'Grace' }, text: 'to support' });
   for (let n = 1; n <= later; n += 1) {
     await api.post(`/sandbox/phones/${shop}/inbound`, { from: { phone: ada }, text: `hay ${n}` });
@@ -53,7 +56,18 @@ async function byPerson(t: Test, { page, origin }: Stage): Promise<void> {
   await find(page, 'ada');
   await page.getByText('Whose messages?').waitFor();
   t.same(await violations(page), [], 'the choice');
+  let refuse = () => {};
+  const held = new Promise<void>((resolve) => {
+    refuse = resolve;
+  });
+  const json = { error_code: 'internal_error', error: 'Something went wrong on our side.' };
+  const answer = (route: Route) => held.then(() => route.fulfill({ status: 500, json }));
+  await page.route('**/v1/messages?*', answer, { times: 1 });
   await page.getByRole('button', { name: 'Ada Two' }).click();
+  await page.getByRole('button', { name: 'Ada One', disabled: true }).waitFor();
+  t.pass('one answer at a time');
+  refuse();
+  await page.getByRole('button', { name: 'Try again' }).click();
   await rows.getByText('of another').waitFor();
   t.equal(await rows.count(), 1, 'who was chosen');
   t.equal(await page.getByLabel('Person').inputValue(), other);
