@@ -3,8 +3,10 @@ import { ShownOnce } from './copy.tsx';
 import { Choice, Dialog, Field, Form, Option, Options, useTask } from './forms.tsx';
 import type { Account, Session } from './session.ts';
 import { texts } from './texts.ts';
+import { fullTime } from './times.ts';
 
 type Scope = keyof typeof texts.keys.scopes;
+type Ends = '0' | keyof typeof texts.keys.ends;
 
 const allScopes = Object.keys(texts.keys.scopes) as readonly Scope[];
 /** What a key for some accounts may do. */
@@ -20,25 +22,31 @@ export function KeyForm(props: {
 }) {
   const { session, accounts, onDone, onClose } = props;
   const own = session.me.key.scopes ?? allScopes;
+  const end = session.me.key.expires_at;
   const [made, setMade] = useState<string | null>(null);
   const [name, setName] = useState('');
   const [chosen, choose] = useState<readonly Scope[]>(['read', 'send']);
   const [accountIds, setAccountIds] = useState<readonly string[]>([]);
   const [isConfirming, setConfirming] = useState(session.me.key.confirm_sends);
-  const [days, setDays] = useState<keyof typeof texts.keys.ends>('0');
+  const [days, setDays] = useState<Ends>('0');
   const task = useTask();
   const possible = own.filter((scope) => accountIds.length === 0 || accountScopes.includes(scope));
   const scopes = possible.filter((scope) => chosen.includes(scope));
+  // A key ends with the one that makes it, or earlier.
+  const later = Object.entries(texts.keys.ends) as [Ends, string][];
+  const ends: readonly (readonly [Ends, string])[] = [
+    ['0', end === null ? texts.system.never : fullTime(end)],
+    ...later.filter(([days]) => end === null || endIn(days) < end),
+  ];
   const submit = () =>
     task.run(async () => {
-      const ends = Number(days);
       const { key } = await session.client.call('create_key', {
         body: {
           name: name.trim(),
           scopes,
           confirm_sends: isConfirming,
           ...(accountIds.length === 0 ? {} : { account_ids: [...accountIds] }),
-          ...(ends === 0 ? {} : { expires_at: new Date(Date.now() + ends * dayMs).toISOString() }),
+          ...(days === '0' ? {} : { expires_at: endIn(days) }),
         },
       });
       setMade(key);
@@ -82,13 +90,13 @@ export function KeyForm(props: {
             onChange={setAccountIds}
           />
         )}
-        <Choice
-          label={texts.system.expires}
-          value={days}
-          options={Object.entries(texts.keys.ends) as [keyof typeof texts.keys.ends, string][]}
-          onChange={setDays}
-        />
+        <Choice label={texts.system.expires} value={days} options={ends} onChange={setDays} />
       </Form>
     </Dialog>
   );
+}
+
+/** As the gateway writes times. */
+function endIn(days: string): string {
+  return new Date(Date.now() + Number(days) * dayMs).toISOString();
 }

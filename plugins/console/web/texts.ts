@@ -93,7 +93,7 @@ export const texts = {
       webhooks: 'Manage webhooks',
       keys: 'Manage keys',
     },
-    ends: { '0': 'Never', '1': 'In a day', '30': 'In 30 days', '365': 'In a year' },
+    ends: { '1': 'In a day', '30': 'In 30 days', '365': 'In a year' },
   },
   accounts: {
     connect: 'Connect a number',

@@ -38,6 +38,28 @@ t.test('days as the console shows and takes them', { skip: skipWithoutBrowser },
     await context.close();
   });
 
+  await t.test('a key of one that ends ends with it, or earlier', async (t) => {
+    const expires_at = new Date(Date.now() + 10 * 86_400_000).toISOString();
+    const body = { name: 'Ending', expires_at };
+    const { key } = await successOf<{ key: string }>(api.post('/keys', body));
+    const context = await browser.newContext();
+    context.setDefaultTimeout(15_000);
+    const page = await context.newPage();
+    await signIn(page, origin, key);
+    await page.goto(`${origin}/console#/keys`);
+    const endOf = (name: string) =>
+      page.locator('section.card', { hasText: name }).locator('time').first().getAttribute('title');
+    const end = await endOf('Ending');
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    const dialog = page.getByRole('dialog');
+    const choices = await dialog.getByLabel('Expires').locator('option').allInnerTexts();
+    t.same(choices, [end, 'In a day'], 'none that is refused');
+    await dialog.getByLabel('Name').fill('Child');
+    await dialog.getByRole('button', { name: 'Make the key' }).click();
+    t.equal(await endOf('Child'), end, 'as the form says');
+    await context.close();
+  });
+
   await t.test('as they are called, of days in UTC', async (t) => {
     const { days } = await successOf<{ days: { day: string }[] }>(api.get('/usage/days'));
     const names = new Intl.DateTimeFormat('en-US', {
