@@ -4,8 +4,8 @@
  * the file `secret` there, or the one in the address (`tcp://:SECRET@HOST:PORT`).
  *
  * `--child`: started by a gateway; listens on a free port, says which in `running.json` beside its
- * state, and ends itself when the last gateway left, when nobody was connected for ten minutes
- * (`--idle-ms=N`) or came at all, or when its folder is gone.
+ * state, and ends itself when the last gateway left, when nobody was let in for ten minutes
+ * (`--idle-ms=N`) or at all, or when its folder is gone.
  * `--with-parent`: ends when its standard input does, which it does with the process that holds the other end.
  * `--qr-lifetimes-ms=N,N,…`: instead of the usual lifetimes of QR codes.
  * `--most-phones=N`, `--most-messages=N`, `--most-bytes=N`: how much is kept of each tenant.

@@ -37,8 +37,10 @@ export class NetworkServer {
   readonly #tick: Tick;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** The connections that were let in: who is refused again and again needs no network. */
+  readonly #admitted = new Set<Socket>();
   readonly #gateways = new Set<LineSocket>();
-  /** Since when nobody has been connected; null while somebody is. On the monotonic clock. */
+  /** Since when nobody has been let in; null while somebody is. On the monotonic clock. */
   #idleSince: number | null = performance.now();
 
   constructor(options: ServerOptions) {
@@ -60,10 +62,10 @@ export class NetworkServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Whether anybody was ever connected. */
+  /** Whether anybody was ever let in. */
   used = false;
 
-  /** For how many milliseconds nobody has been connected. */
+  /** For how many milliseconds nobody has been let in. */
   idleMs(): number {
     return this.#idleSince === null ? 0 : performance.now() - this.#idleSince;
   }
@@ -77,19 +79,21 @@ export class NetworkServer {
   }
 
   #connected(socket: Socket): void {
-    this.#idleSince = null;
-    this.used = true;
     this.#sockets.add(socket);
     const lines = new LineSocket(socket);
     lines.onUnreadable = this.#options.onError;
     lines.onFrame = (frame) => {
       // The first line of our own protocol; what is not of it makes `#greet` cut the connection.
       const hello = frame as Hello;
-      if (!this.#greet(hello, lines)) lines.end();
+      if (!this.#greet(hello, lines)) return lines.end();
+      this.#admitted.add(socket);
+      this.#idleSince = null;
+      this.used = true;
     };
     socket.on('close', () => {
       this.#sockets.delete(socket);
-      if (this.#sockets.size === 0) this.#idleSince = performance.now();
+      if (!this.#admitted.delete(socket) || this.#admitted.size > 0) return;
+      this.#idleSince = performance.now();
     });
   }
 

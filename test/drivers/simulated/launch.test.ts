@@ -4,8 +4,12 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
+import { connectTo } from '../../../drivers/simulated/connection.ts';
 import { carriedOut, SimulatedControl } from '../../../drivers/simulated/control.ts';
 import { SimulatedNetwork } from '../../../drivers/simulated/launch.ts';
+import { usualQuota } from '../../../drivers/simulated/network/quota.ts';
+import { NetworkServer } from '../../../drivers/simulated/network/server.ts';
+import { NetworkStore } from '../../../drivers/simulated/network/store.ts';
 import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { startSimulatedNetwork } from '../../../testing/kit/simulated-network.ts';
 import { startProcess, type Teardown } from '../../harness/processes.ts';
@@ -181,6 +185,35 @@ t.test('a child that nobody needs ends by itself', async (t) => {
   t.same(await second.exit, { code: 3, signal: null }, 'one network a folder');
   await rm(dataDir, { recursive: true });
   t.same(await removed.exit, { code: 0, signal: null }, removed.output);
+});
+
+t.test('who is not let in keeps no network from ending', async (t) => {
+  const place = { host: '127.0.0.1', port: 0, secret: 'ours' };
+  const server = new NetworkServer({
+    ...place,
+    store: new NetworkStore(join(await temporaryFolder(t), 'network.sqlite')),
+    ...{ qrLifetimesMs: null, quota: usualQuota, onLastLeft: () => {}, onError: () => {} },
+  });
+  const port = await server.listen();
+  t.teardown(() => server.stop());
+  const greet = (secret: string) => {
+    const role = { role: 'control' } as const;
+    return connectTo({ ...place, port, instance: null, secret }, role, AbortSignal.timeout(30_000));
+  };
+  const silent = connect(port, '127.0.0.1');
+  t.teardown(() => silent.destroy());
+  await t.rejects(greet('another'), /another secret/);
+  const older = connect(port, '127.0.0.1');
+  older.write('{"type":"hello","protocol":3,"secret":"ours"}\n');
+  t.match(await text(older), /it speaks version/);
+  t.ok(server.idleMs() > 0, 'beside a silent connection, and after two refusals');
+  t.notOk(server.used);
+  const lines = await greet('ours');
+  await t.rejects(greet('another'), /another secret/);
+  t.equal(server.idleMs(), 0, 'one that was let in, also when another was refused');
+  t.ok(server.used);
+  lines.cut();
+  await until('nobody to be there', async () => server.idleMs() > 0 || undefined);
 });
 
 t.test('a flag that is no whole number is named', async (t) => {
