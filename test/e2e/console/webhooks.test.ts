@@ -132,6 +132,7 @@ t.test('a webhook changes in what was changed alone', { skip: skipWithoutBrowser
   await section.getByRole('button', { name: 'Send test' }).click();
   await section.getByText('its answer was lost').waitFor();
   t.equal(await answered.count(), 0, 'not the answer to an earlier test');
+  await page.unrouteAll({ behavior: 'wait' });
 });
 
 t.test(
