@@ -8,6 +8,7 @@ import { type DriverFaults, DriverHung } from '../core/contracts/driver-faults.t
 import { asDriver, asGateway, type DriverPlace } from '../core/driver-context.ts';
 import { refuseNoSession } from '../core/driver-values.ts';
 import { driverPort, type PortParts } from './driver-port.ts';
+import { driverSignal } from './driver-signal.ts';
 import type { Holds } from './holds.ts';
 import type { Suspect } from './stall-watch.ts';
 import { within } from './within.ts';
@@ -69,7 +70,14 @@ export class ContainedSession implements Session, Suspect {
 
   /** Without a time-out: only the driver knows the outcome of a send. */
   send: Session['send'] = (message, signal) =>
-    this.#ask('send', async (session) => await session.send(message, signal));
+    this.#ask('send', async (session) => {
+      const own = driverSignal(signal, (run) => this.#run('abort', run));
+      try {
+        return await session.send(message, own.signal);
+      } finally {
+        own.release();
+      }
+    });
 
   /** A session that was held back has nothing in memory. */
   forget(names: readonly string[]): void {

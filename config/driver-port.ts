@@ -1,6 +1,8 @@
-import type { Port } from '../core/contracts/driver.ts';
-import { asGateway } from '../core/driver-context.ts';
+import type { DriverEvent, Port } from '../core/contracts/driver.ts';
+import { asDriver, asGateway } from '../core/driver-context.ts';
 import type { PacedLines } from '../core/paced-lines.ts';
+import { driverSignal, driverStream, type EnterDriver, gatewaySignal } from './driver-signal.ts';
+import { withMedia } from './isolated/media.ts';
 import { pacedLog } from './paced-log.ts';
 import type { Suspect, Watch } from './stall-watch.ts';
 
@@ -29,9 +31,24 @@ export function driverPort(
     // The driver's code goes on behind the answer.
     return asGateway(call).finally(() => watch.begins(suspect));
   };
+  const enter: EnterDriver = (run) =>
+    watch.call(suspect, 'open', () => asDriver(suspect.place, run));
+  const opened = (media: { readonly open?: unknown }): object => {
+    const { open } = media;
+    if (typeof open !== 'function') return media;
+    return {
+      ...media,
+      open: async (signal: AbortSignal): Promise<unknown> => {
+        // Never released: the signal is that of this call and of its stream.
+        const { signal: own } = driverSignal(signal, enter);
+        return driverStream(await enter(() => open.call(media, own)), enter);
+      },
+    };
+  };
   return {
     emit: (event) => {
-      const taken = ask(() => port.emit(event));
+      // The port checks what a driver emits.
+      const taken = ask(async () => port.emit(withMedia(event, opened) as DriverEvent));
       // A driver need not read the outcome.
       taken.catch(() => undefined);
       return taken;
@@ -45,7 +62,7 @@ export function driverPort(
       return port.proxy;
     },
     sentMessage: (reference) => ask(() => port.sentMessage(reference)),
-    fetchMedia: (media, signal) => ask(() => port.fetchMedia(media, signal)),
+    fetchMedia: (media, signal) => ask(() => port.fetchMedia(media, gatewaySignal(signal))),
     leftOut: (kind) => {
       watch.runs(suspect);
       asGateway(() => port.leftOut(kind));

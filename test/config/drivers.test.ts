@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import t from 'tap';
 import { ContainedDriver } from '../../config/contained-driver.ts';
 import { makeChannelDrivers } from '../../config/drivers.ts';
@@ -5,6 +6,8 @@ import { StallWatch } from '../../config/stall-watch.ts';
 import type {
   Driver,
   DriverAccount,
+  HistoryMessage,
+  MessageEvent,
   OutboundMessage,
   Port,
   Session,
@@ -238,4 +241,78 @@ t.test('the containment of a driver from outside', async (t) => {
     () => driver.open(account, port as unknown as Port),
     /no session: answer is no function/,
   );
+});
+
+t.test("a driver's listeners, media and streams run as its own", async (t) => {
+  const places: Record<string, unknown> = {};
+  const note = (name: string): void => {
+    places[name] = driverAtWork();
+  };
+  const fetched: AbortSignal[] = [];
+  const messages: Partial<MessageEvent>[] = [];
+  // As much of a port as is called.
+  const port = {
+    emit: async (event: Partial<MessageEvent>) => void messages.push(event),
+    fetchMedia: async (_: unknown, signal: AbortSignal) => void fetched.push(signal),
+    credentials: {},
+  } as unknown as Port;
+  const media = {
+    ...({ kind: 'image', mimeType: null, fileName: null, size: null, url: null } as const),
+    async open(this: object, signal: AbortSignal) {
+      note('open');
+      t.equal(this, media, 'a method has its object');
+      signal.addEventListener('abort', () => note('aborted open'));
+      return new Readable({
+        read: () => note('read'),
+        destroy(error, done) {
+          note('destroy');
+          done(error);
+        },
+      });
+    },
+  };
+  const never = new Promise<never>(() => undefined);
+  const inner = {
+    open: (_: unknown, given: Port): Partial<Session> => ({
+      async send(message, signal) {
+        signal.addEventListener('abort', () => note('aborted send'));
+        await given.fetchMedia({ url: '' }, signal);
+        // As much of an event as is read.
+        const event = { networkId: message.reference, media };
+        void given.emit({ ...event, type: 'message' } as MessageEvent);
+        void given.emit({ type: 'history', messages: [event as HistoryMessage] });
+        return message.text === 'hangs' ? await never : { networkId: 'n', at: 5 };
+      },
+      ...{ link: async () => undefined, resume: async () => undefined, close: () => undefined },
+      ...{ answer: () => never, logOut: () => never },
+    }),
+  } as unknown as Driver;
+  const report = (): void => undefined;
+  const parts = { faults: { report }, watch: new StallWatch({ report }), heldBack: '' };
+  const account = { id: 'acc_1', tenantId: 'ten_1', channel: 'mail', identifier: 'ada@home' };
+  const session = new ContainedDriver('mail', inner, parts).open(account, port);
+  const over = new AbortController();
+  const send = (text: string) =>
+    session.send({ text, reference: 'm' } as OutboundMessage, over.signal);
+  await send('answers');
+  over.abort();
+  t.same(places, {}, 'a send that is over is not aborted');
+  const again = new AbortController();
+  void session.send({ text: 'hangs', reference: 'm' } as OutboundMessage, again.signal);
+  await new Promise(setImmediate);
+  again.abort();
+  t.same(fetched, [over.signal, again.signal], "a file is bound to the gateway's signal");
+
+  const [message, history] = messages as [MessageEvent, { messages: HistoryMessage[] }];
+  for (const { media } of [message, ...history.messages]) {
+    const given = new AbortController();
+    const stream = await media?.open?.(given.signal);
+    stream?.read();
+    stream?.destroy();
+    given.abort();
+    const place = { channel: 'mail', accountId: 'acc_1' };
+    const names = ['aborted send', 'open', 'read', 'destroy', 'aborted open'];
+    t.strictSame(places, Object.fromEntries(names.map((name) => [name, place])));
+    for (const name of names.slice(1)) delete places[name];
+  }
 });

@@ -81,12 +81,13 @@ t.test('a driver that misbehaves takes nobody else down', async (t) => {
     ['throws', 'failed'],
     ['leavesRejected', 'read'],
     ['throwsLater', 'read'],
+    ['opensBadly', 'read'],
     ['emitsNonsense', 'read'],
     ['answersNonsense', 'failed'],
   ] as const;
   for (const [text, status] of outcomes) {
     // Of each kind of fault one line a second is written.
-    if (text === 'throwsLater') await sleep(1_100);
+    if (text === 'throwsLater' || text === 'opensBadly') await sleep(1_100);
     const id = await sendAccepted(api, { account_id: bad, to, text });
     await Promise.all([untilMessage(api, id, status), healthy()]);
   }
@@ -105,6 +106,11 @@ t.test('a driver that misbehaves takes nobody else down', async (t) => {
   const leaves = await connect('bad', 'never@leaves');
   const [left] = await Promise.all([api.delete(`${connections('bad')}/never@leaves`), healthy()]);
   t.match(left.body, { status: 'removed' }, leaves);
+  const aborts = await connect('bad', 'ada@home');
+  const aborted = await sendAccepted(api, { account_id: aborts, to, text: 'abortsBadly' });
+  await Promise.all([sleep(1_100), healthy()]);
+  await api.delete(`${connections('bad')}/ada@home`);
+  await Promise.all([untilMessage(api, aborted, 'failed'), healthy()]);
   const hung = await sendAccepted(api, { account_id: bad, to, text: 'hangs' });
   await healthy();
   t.match((await api.get(`/messages/${hung}`)).body, { status: 'queued' });
@@ -125,13 +131,15 @@ t.test('a driver that misbehaves takes nobody else down', async (t) => {
         metrics,
       )?.[1],
     );
-  t.equal(counted('unhandled'), 2);
+  t.equal(counted('unhandled'), 4);
   t.equal(counted('nonsense'), 7);
   t.ok(counted('threw') >= 7, `${counted('threw')} calls threw`);
   t.notMatch(metrics, /driver_faults_total\{channel="good"/);
   const lines = gateway.output();
   t.match(lines, /"channel":"bad","account":"acc_[^}]*left rejected by the driver/);
   t.match(lines, /"channel":"bad","account":"acc_[^}]*thrown later by the driver/);
+  t.match(lines, /"channel":"bad","account":"acc_[^}]*thrown by an opened file/);
+  t.match(lines, /"channel":"bad","account":"acc_[^}]*left rejected at the abort/);
   t.notMatch(lines, /"level":60/);
   t.equal(await gateway.stop(), 0, 'a driver that never closes does not hold up the stop');
   t.match(gateway.output(), /"call":"close"[^}]*does not come back/);

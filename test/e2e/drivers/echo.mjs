@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 
 /**
  * A driver from outside, as a package would bring it: its network is itself. Every message is read at once and comes
@@ -16,6 +17,24 @@ const misdeeds = {
     setTimeout(() => {
       throw new Error('thrown later by the driver');
     }, 5);
+  },
+  async opensBadly(port) {
+    const open = async () => {
+      setTimeout(() => {
+        throw new Error('thrown by an opened file');
+      });
+      return Readable.from([Buffer.from('a file')]);
+    };
+    const from = { phone: null, networkId: 'p', name: null };
+    const file = { kind: 'document', mimeType: null, fileName: null, size: null, url: null, open };
+    const message = { type: 'message', networkId: 'opened', from, text: '', media: file };
+    await port.emit({ ...message, at: Date.now() });
+  },
+  async abortsBadly(_port, signal) {
+    signal.addEventListener('abort', async () => {
+      throw new Error('left rejected at the abort');
+    });
+    await misdeeds.hangs();
   },
   async emitsNonsense(port) {
     for (const event of [undefined, 7, { type: 'message', text: 5 }, { type: 'state' }]) {
@@ -116,8 +135,8 @@ class EchoSession {
     await this.port.emit({ type: 'state', state: 'connected' });
   }
 
-  async send({ reference, to, text }) {
-    const wrong = await misdeeds[text]?.(this.port);
+  async send({ reference, to, text }, signal) {
+    const wrong = await misdeeds[text]?.(this.port, signal);
     if (wrong !== undefined) return wrong;
     const at = Date.now();
     const networkId = `net_${reference}`;
