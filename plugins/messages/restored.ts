@@ -1,7 +1,13 @@
 import type { Lane } from '../../core/contracts/storage.ts';
 
-/** Added to numbers that clients have in cursors, more than anything can have counted since a backup was made. */
-const step = 1_000_000_000;
+/**
+ * Numbers that clients have in cursors go on at the moment of the restore, counted like this: nothing counts as fast, so
+ * they are behind all that were given out before, also since another restore of the same backup or of a later one.
+ */
+const numbersPerMs = 1_000;
+
+/** By which they go on at least, where a clock is behind the one of an earlier restore. */
+const leastStep = 1_000_000;
 
 /**
  * Settles what a backup cannot have, before a gateway serves what was restored. A message that was queued in it may have
@@ -17,8 +23,9 @@ export const settleRestored: Lane<void, number> = {
     const counts: number[] = [];
     for (const _ of inputs) {
       counts.push(await unit.queuedMessages.takeForDispatched(unit.now));
-      await unit.tenants.advanceInboundSequences(step);
-      await unit.feed.advance(step);
+      const reached = unit.now * numbersPerMs;
+      await unit.tenants.advanceInboundSequences(leastStep, reached);
+      await unit.feed.advance(leastStep, reached);
     }
     return counts;
   },

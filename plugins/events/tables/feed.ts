@@ -148,11 +148,15 @@ export class FeedTable {
     }
   }
 
-  /** Leaves numbers out in the feeds of all tenants, so that none is given twice. */
-  async advance(step: number): Promise<void> {
+  /** Leaves numbers out in the feeds of all tenants, at least so many and all up to `reached`, so that none is given twice. */
+  async advance(step: number, reached: number): Promise<void> {
     const ids: readonly string[] = await this.db.knex('tenants').pluck('id');
-    const rows = ids.map((tenant_id) => ({ tenant_id, last: step }));
-    await this.db.upsert('event_feeds', rows, { key: ['tenant_id'], add: ['last'] });
+    await this.db.insertIgnore(
+      'event_feeds',
+      ids.map((tenant_id) => ({ tenant_id })),
+    );
+    const greatest = this.db.dialect === 'mysql' ? 'greatest' : 'max';
+    await this.db.run(`update event_feeds set last = ${greatest}(last + ?, ?)`, [step, reached]);
   }
 
   /** Without the hint a wrong estimate of the table's size can lead to a scan of all events. */

@@ -104,9 +104,11 @@ export class TenantTable {
     return new Map(rows.map((row) => [row.id, Number(row.inbound_sequence)]));
   }
 
-  /** Leaves numbers out for all tenants, so that none is given twice. */
-  async advanceInboundSequences(step: number): Promise<void> {
-    await this.db.knex('tenants').increment('inbound_sequence', step);
+  /** Leaves numbers out for all tenants, at least so many and all up to `reached`, so that none is given twice. */
+  async advanceInboundSequences(step: number, reached: number): Promise<void> {
+    const greatest = this.db.dialect === 'mysql' ? 'greatest' : 'max';
+    const set = `inbound_sequence = ${greatest}(inbound_sequence + ?, ?)`;
+    await this.db.run(`update tenants set ${set}`, [step, reached]);
   }
 
   /** Stores the numbers of the latest live inbound messages. The caller has locked the tenants' rows. */
