@@ -2,7 +2,6 @@ import type {
   DriverEvent,
   DriverLog,
   LeftOutKind,
-  MediaFile,
   OutboundMedia,
   Port,
   StateEvent,
@@ -10,6 +9,7 @@ import type {
 import { notConnected } from '../../core/contracts/driver-error.ts';
 import { CallsEnded, type CallTarget, type ThreadCalls } from './calls.ts';
 import type { ForgottenNames } from './forgotten-names.ts';
+import type { LentFiles } from './lent-files.ts';
 import { withMedia } from './media.ts';
 
 /** The session was closed at the deadline of the lease. */
@@ -18,27 +18,24 @@ const lapsed: StateEvent = {
   detail: 'The gateway could not keep its right to the session, and closed it: it is tried again.',
 };
 
-/** A file that is lent to the thread; `lent` opens its bytes. */
-export interface ThreadFile extends Omit<MediaFile, 'stream'> {
-  readonly lent: string;
-}
-
 /** A send under way. */
 export interface Sending {
   readonly media: OutboundMedia | null;
-  /** The files that are lent for it. */
-  readonly lent: string[];
+  /** Those that withdraw its files; a file that may be of several sends has one with each of them. */
+  readonly withdrawals: (() => void)[];
 }
 
 /**
  * The port of a session, as the thread of its driver calls it.
  * @param sending by reference: a copied medium is known by its send
+ * @param files lent by this session to this thread
  * @param forgotten what the thread is being asked to forget
  */
 export function servedPort(
   port: Port,
   calls: ThreadCalls,
   sending: ReadonlyMap<string, Sending>,
+  files: LentFiles,
   forgotten: ForgottenNames,
 ): CallTarget {
   const { credentials, log } = port;
@@ -59,13 +56,17 @@ export function servedPort(
     sentMessage: (reference: string) => port.sentMessage(reference),
     async fetchMedia(copy: OutboundMedia, reference: string, signal: AbortSignal) {
       const send = sending.get(reference);
-      const file = await port.fetchMedia(send?.media ?? copy, signal);
-      const { kind, mimeType, fileName, size } = file;
-      const lent = calls.lend(() => file.stream());
-      if (send !== undefined) send.lent.push(lent);
-      else signal.addEventListener('abort', () => calls.withdraw(lent), { once: true });
-      return { kind, mimeType, fileName, size, lent } satisfies ThreadFile;
+      // As the gateway's port takes them: a driver that copied the media is known by the address.
+      const same = [...sending.values()].filter(({ media }) => media?.url === copy.url);
+      const asking = send === undefined ? same : [send];
+      const file = await files.lend((life) => port.fetchMedia(send?.media ?? copy, life), signal);
+      const underWay = [...sending.values()].filter((one) => asking.includes(one));
+      const withdraw = (): void => files.withdraw(file.lent);
+      for (const { withdrawals } of underWay) withdrawals.push(withdraw);
+      if (asking.length > 0 && underWay.length === 0) withdraw();
+      return file;
     },
+    released: (lent: string) => files.release(lent),
     lapsed: () => port.emit(lapsed).catch(() => undefined),
     leftOut: (kind: LeftOutKind) => port.leftOut(kind),
     log: (level: keyof DriverLog, facts: object, message: string) => log[level](facts, message),

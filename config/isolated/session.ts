@@ -9,6 +9,7 @@ import {
 import { notConnected } from '../../core/contracts/driver-error.ts';
 import { CallsEnded } from './calls.ts';
 import { ForgottenNames } from './forgotten-names.ts';
+import { LentFiles } from './lent-files.ts';
 import { NoAnswerInTime } from './now.ts';
 import { type Sending, servedPort } from './served-port.ts';
 import type { DriverThread } from './thread.ts';
@@ -33,6 +34,8 @@ export class IsolatedSession implements Session {
   readonly #sending = new Map<string, Sending>();
   /** The thread in which the session was opened. */
   #thread: DriverThread | null = null;
+  /** What is lent to it. */
+  #files: LentFiles | null = null;
   #forgotten = new ForgottenNames();
   #isClosed = false;
 
@@ -52,13 +55,16 @@ export class IsolatedSession implements Session {
 
   async send(...[message, signal]: Parameters<Session['send']>): ReturnType<Session['send']> {
     const { media, reference } = message;
-    const sending: Sending = { media, lent: [] };
+    const sending: Sending = { media, withdrawals: [] };
     this.#sending.set(reference, sending);
     try {
       return await this.#ask('send', [message], signal);
     } finally {
       this.#sending.delete(reference);
-      for (const lent of sending.lent) this.#thread?.calls.withdraw(lent);
+      const others = [...this.#sending.values()];
+      for (const withdraw of sending.withdrawals) {
+        if (!others.some(({ withdrawals }) => withdrawals.includes(withdraw))) withdraw();
+      }
     }
   }
 
@@ -87,13 +93,18 @@ export class IsolatedSession implements Session {
     this.#isClosed = true;
     this.#home.closed();
     this.#thread?.calls.withdraw(this.#name);
-    this.#now('close', []);
+    try {
+      this.#now('close', []);
+    } finally {
+      this.#files?.end();
+    }
   }
 
   /** The thread has ended: whatever it was about to do it has not done, or nobody knows. */
   threadEnded(): void {
     if (this.#thread === null) return;
     this.#thread = null;
+    this.#files?.end();
     this.#sayLost();
   }
 
@@ -149,7 +160,10 @@ export class IsolatedSession implements Session {
       this.#thread = thread;
       this.#forgotten = new ForgottenNames();
       const { calls } = thread;
-      calls.serve(this.#name, servedPort(this.#port, calls, this.#sending, this.#forgotten));
+      const files = new LentFiles(calls);
+      this.#files = files;
+      const port = servedPort(this.#port, calls, this.#sending, files, this.#forgotten);
+      calls.serve(this.#name, port);
       thread.calls.notify('driver', 'open', [this.#name, this.#account]);
     }
     return thread;

@@ -12,8 +12,8 @@ import { asDriver, type DriverPlace } from '../../core/driver-context.ts';
 import { refuseNoSession } from '../../core/driver-values.ts';
 import type { ThreadCalls } from './calls.ts';
 import type { LeaseWatch } from './lease-watch.ts';
+import type { ThreadFile } from './lent-files.ts';
 import { withMedia } from './media.ts';
-import type { ThreadFile } from './served-port.ts';
 import { threadLog } from './worker-log.ts';
 
 /**
@@ -26,15 +26,15 @@ export function serveSession(
   place: DriverPlace,
   open: (port: Port) => unknown,
 ): void {
-  /** The references of sends, by their media: the gateway knows the file by its send. */
-  const references = new WeakMap<object, string>();
+  /** By their media: the gateway knows the file by its send. */
+  const sends = new WeakMap<object, Send>();
   let through: ProxyAddress | null = null;
   /** Whether the driver has reported its connection as lost: the pause that the network has named is known. */
   let isLost = false;
   const reported = (event: unknown): void => {
     isLost ||= isLostState(event);
   };
-  const port = portTo(calls, name, { references, through: () => through, reported });
+  const port = portTo(calls, name, { sends, through: () => through, reported });
   let session: Session | null = null;
   /** Whether the deadline of the lease has closed the session: it is opened anew by `link` or `resume` alone. */
   let isLapsed = false;
@@ -76,9 +76,15 @@ export function serveSession(
       return begin(proxy, (session) => session.resume());
     },
     answer: (field: string, value: string) => go((session) => session.answer(field, value)),
-    send(message: OutboundMessage, signal: AbortSignal) {
-      if (message.media !== null) references.set(message.media, message.reference);
-      return go((session) => session.send(message, signal));
+    async send(message: OutboundMessage, signal: AbortSignal) {
+      const over = new AbortController();
+      const { media, reference } = message;
+      if (media !== null) sends.set(media, { reference, over: over.signal });
+      try {
+        return await go((session) => session.send(message, signal));
+      } finally {
+        over.abort();
+      }
     },
     logOut: () => (lease.hasPassed ? 'still_linked' : run((session) => session.logOut())),
     typing: (to: ContactAddress) => go((session) => session.typing?.(to)),
@@ -103,20 +109,23 @@ function isLostState(event: unknown): boolean {
   return type === 'state' && state === 'lost';
 }
 
+/** A send with a file. */
+interface Send {
+  readonly reference: string;
+  /** Aborts once it has settled. */
+  readonly over: AbortSignal;
+}
+
 /** What the port of a session is made with. */
 interface PortParts {
-  readonly references: WeakMap<object, string>;
+  readonly sends: WeakMap<object, Send>;
   through(): ProxyAddress | null;
   /** Called with each event before it is handed over. */
   reported(event: unknown): void;
 }
 
 /** The port of a session, as its driver calls it. */
-function portTo(
-  calls: ThreadCalls,
-  name: string,
-  { references, through, reported }: PortParts,
-): Port {
+function portTo(calls: ThreadCalls, name: string, { sends, through, reported }: PortParts): Port {
   // The gateway's port answers.
   const ask = <Answer>(call: string, args: readonly unknown[], signal?: AbortSignal) =>
     calls.ask(name, call, args, signal) as Promise<Answer>;
@@ -138,8 +147,13 @@ function portTo(
     },
     sentMessage: (reference) => ask('sentMessage', [reference]),
     async fetchMedia(media, signal) {
-      const reference = references.get(media) ?? '';
-      const { lent, ...file } = await ask<ThreadFile>('fetchMedia', [media, reference], signal);
+      const known = sends.get(media);
+      const send = known?.over.aborted === true ? undefined : known;
+      const args = [media, send?.reference ?? ''];
+      const { lent, ...file } = await ask<ThreadFile>('fetchMedia', args, signal);
+      const release = (): void => calls.notify(name, 'released', [lent]);
+      if (signal.aborted) release();
+      else signal.addEventListener('abort', release, { once: true, signal: send?.over });
       return {
         ...file,
         stream: () => Readable.from(bytes(calls, lent), { objectMode: false }),

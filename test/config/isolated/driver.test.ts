@@ -26,7 +26,7 @@ import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 
 const kept = [];
-let writing;
+let writing, stop;
 const entries = new Map();
 const deeds = {
   async reads({ port, message, signal }) {
@@ -36,6 +36,21 @@ const deeds = {
     let size = 0;
     for await (const bytes of file.stream()) size += bytes.length;
     return { networkId: file.fileName + ' ' + size, at: 5 };
+  },
+  async fetchesAgain({ port, message }) {
+    const { media } = await port.sentMessage(message.reference);
+    stop = new AbortController();
+    kept.push(await port.fetchMedia(media, stop.signal));
+  },
+  async stops() {
+    stop.abort();
+  },
+  async fetchesCopy({ port, message, signal }) {
+    kept.push(await port.fetchMedia({ ...message.media }, signal));
+    await deeds.readsKept();
+  },
+  async readsKept() {
+    for await (const bytes of kept.at(-1).stream());
   },
   async receives({ port, emit }) {
     const open = async () => Readable.from([Buffer.alloc(100_000), Buffer.alloc(100_000)]);
@@ -343,6 +358,47 @@ t.test('the contract crosses whole', async (t) => {
   writeFileSync(freed, '');
   t.equal(await parsed(driver, 'BEN'), 'ben', 'after a sign of life');
   t.equal(await parsed(driver, 'CID'), 'cid', 'answers that come too late are left out');
+});
+
+t.test('a file lives until its signal aborts or its send has settled', async (t) => {
+  const driver = await make();
+  t.teardown(() => driver.close());
+  const signals: AbortSignal[] = [];
+  const media = { url: 'https://example.com/a.png' };
+  const file: MediaFile = {
+    ...{ kind: 'image', mimeType: 'image/png', fileName: 'a.png', size: 1 },
+    stream: () => Readable.from([Buffer.alloc(1)]),
+  };
+  const port: Partial<Port> = {
+    // As much of a message as is read.
+    sentMessage: async () => ({ media }) as OutboundMessage,
+    async fetchMedia(_, signal) {
+      signals.push(signal);
+      return file;
+    },
+  };
+  const { session, send } = open(driver, 'ada', port);
+  /** Whether each file has been released so far. */
+  const released = () => signals.map(({ aborted }) => aborted);
+  const over = /the session is over/;
+  await session.resume();
+  await send('fetchesAgain');
+  await send('readsKept');
+  t.same(released(), [false]);
+  await send('stops');
+  await t.rejects(send('readsKept'), over);
+  t.same(released(), [true], 'its signal has aborted');
+  await send('fetchesCopy', { media });
+  await t.rejects(send('readsKept'), over, 'the send of a copy has settled');
+  await send('fetchesAgain');
+  const other = open(driver, 'ben', port);
+  await other.session.resume();
+  await other.send('fetchesAgain');
+  session.close();
+  t.same(released(), [true, false, true, false], 'with its session alone');
+  await t.rejects(other.send('throwsLater'), { code: 'driver_failed' });
+  t.same(released(), [true, false, true, true], 'with its thread');
+  t.equal(faults.splice(0).length, 1);
 });
 
 t.test('what will not do is refused at the start', async (t) => {
