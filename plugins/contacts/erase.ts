@@ -1,9 +1,9 @@
 import type { Messages } from '../../core/contracts/messages.ts';
-import type { Lane, Unit } from '../../core/contracts/storage.ts';
+import type { Lane, Storage, Unit } from '../../core/contracts/storage.ts';
 import type { Erasure } from '../erasure/contract.ts';
 import type { Contact } from './contract.ts';
 
-/** One erasure of a contact, by its id or an alias. */
+/** One erasure of a contact, by its id or, until it is submitted, by an alias. */
 export type EraseInput = Pick<Erasure, 'id' | 'tenantId'>;
 
 /**
@@ -27,7 +27,7 @@ export function makeEraseLane(
       }
       return begun;
     },
-    // Run again it would find no such contact. One that was named by an alias is not found: that is gone, too.
+    // Run again it would find no such contact. An alias is not found here either: see `submitErasure`.
     async recover(unit, { tenantId, id }) {
       if (!(await unit.contacts.isErased(tenantId, id))) return undefined;
       // Without its row nothing is left, of which the steps convince themselves.
@@ -35,6 +35,16 @@ export function makeEraseLane(
       return (await unit.erasures.find(id)) ?? ended;
     },
   };
+}
+
+/** Submits an erasure under the contact's own id: an alias is gone with the commit, the row with that id stays. */
+export async function submitErasure(
+  storage: Pick<Storage, 'read' | 'submit'>,
+  lane: ReturnType<typeof makeEraseLane>,
+  { tenantId, id }: EraseInput,
+): Promise<Erasure | null> {
+  const contact = await storage.read.contacts.find(tenantId, id);
+  return await storage.submit(lane, { tenantId, id: contact?.id ?? id });
 }
 
 async function beginErasure(

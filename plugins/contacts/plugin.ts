@@ -7,7 +7,7 @@ import type {} from '../erasure/contract.ts';
 import { changesOf } from './change-contact.ts';
 import { ContactChanger } from './contact-changer.ts';
 import { createContactLane } from './create.ts';
-import { forgetOpenersLane, makeEraseLane, makeEraseSomeLane } from './erase.ts';
+import { forgetOpenersLane, makeEraseLane, makeEraseSomeLane, submitErasure } from './erase.ts';
 import { exportContact } from './export-contact.ts';
 import { contactPage } from './list-contacts.ts';
 import { contactOperations } from './operations.ts';
@@ -81,7 +81,7 @@ export default gatewayPlugin(
         create: (input) => storage.submit(createContactLane, input),
         change: (input) => changer.change(input),
         async erase(input) {
-          const begun = await storage.submit(erase, input);
+          const begun = await submitErasure(storage, erase, input);
           if (begun === null) return null;
           const finishing = erasures.finish(begun);
           const end = await withTimeout(eraseWaitMs, 'the erasure', finishing).then(

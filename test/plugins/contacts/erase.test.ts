@@ -1,6 +1,7 @@
 import t from 'tap';
+import { newId } from '../../../core/ids.ts';
 import { makeRecording } from '../../../plugins/audit/recording.ts';
-import { makeEraseLane } from '../../../plugins/contacts/erase.ts';
+import { makeEraseLane, submitErasure } from '../../../plugins/contacts/erase.ts';
 import { log } from '../../fixtures/process.ts';
 import { engines } from '../../harness/databases.ts';
 import { makeTenant, openStage } from '../messages/stage.ts';
@@ -14,18 +15,28 @@ t.test('a contact whose erasure is committed, but not answered, was erased', asy
   const { tenantId } = await makeTenant(stage);
   const erase = makeEraseLane({ beginErasing: async () => undefined });
   const record = makeRecording({ storage, log });
-  for (const fault of ['lost_after', 'lost_before'] as const) {
+  const alias = newId('con');
+  for (const [fault, named] of [
+    ['lost_after', null],
+    ['lost_before', null],
+    ['lost_after', alias],
+    ['lost_before', alias],
+  ] as const) {
     await stage.send({ tenantId, phone: '+12025550177' });
     const [contact] = await storage.read.contacts.list(tenantId, {
       ...{ channel: null, phone: null, before: null, limit: 1 },
     });
     const id = contact?.id ?? '';
-    const requestId = `${fault}-1`;
+    const given = named ?? id;
+    if (named !== null) {
+      await stage.run(async (unit) => unit.contactAliases.enter(new Map([[alias, id]])));
+    }
+    const requestId = `${fault}-${given}`;
     const begun = await record(
-      { tenantId, target: id, actor: 'key_1', operation: 'erase_contact', requestId },
+      { tenantId, target: given, actor: 'key_1', operation: 'erase_contact', requestId },
       () => {
         line.nextCommit = fault;
-        return storage.submit(erase, { tenantId, id });
+        return submitErasure(storage, erase, { tenantId, id: given });
       },
       (erasure) => (erasure === null ? null : { tenantId, target: id }),
     );
