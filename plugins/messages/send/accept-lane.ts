@@ -120,9 +120,10 @@ function refusalsOf(
   const counts = new Map<string, RefusalCounter>();
   const day = rules.limits.day(batch.now);
   for (const [n, decision] of decisions.entries()) {
-    const { tenantId } = sends[n] ?? {};
-    if (!('refused' in decision) || tenantId === undefined || !batch.tenants.has(tenantId))
-      continue;
+    const tenant = batch.tenants.get(sends[n]?.tenantId ?? '');
+    // Nobody would erase what is added to a deleted one.
+    if (!('refused' in decision) || tenant === undefined || tenant.status === 'deleted') continue;
+    const tenantId = tenant.id;
     const { code } = decision.refused;
     if (uncountedCodes.has(code)) continue;
     const accountId = decision.accountId ?? '';

@@ -486,4 +486,7 @@ t.test('a send that is wrong in itself is not among the refused ones of its day'
     { account_id: '', code: 'account_not_found', refusals: 1 },
     { account_id: accountIds[0], code: 'contact_not_found', refusals: 1 },
   ]);
+  await stage.run(async (unit) => unit.tenants.change(tenantId, { status: 'deleted' }));
+  t.equal(await code({ addresses: new Map([['irc', 'ada']]) }), 'unauthorized');
+  t.equal((await read('refusal_counters')).length, 2, 'nor one for a tenant that is deleted');
 });
