@@ -12,13 +12,17 @@ export interface SavedContact {
   readonly name: string;
 }
 
+type State = Parameters<Library['encodeSyncdPatch']>[2];
+
 /** A phone's address book, as its devices read it: patches, encrypted with a key that the phone shares with them. */
 export class AddressBook {
   readonly #library: Library;
   #keyId = randomBytes(6).toString('base64');
   #keyData = randomBytes(32);
   readonly #patches: Uint8Array[] = [];
-  #state: Parameters<Library['encodeSyncdPatch']>[2];
+  /** Without its entries, which the library copies at each change. */
+  #state: State;
+  readonly #entries = new Map<string, State['indexValueMap']>();
 
   constructor(library: Library) {
     this.#library = library;
@@ -38,10 +42,11 @@ export class AddressBook {
         operation: proto.SyncdMutation.SyncdOperation.SET,
       },
       this.#keyId,
-      this.#state,
+      { ...this.#state, indexValueMap: this.#entries.get(phone) ?? {} },
       async () => ({ keyData }),
     );
     this.#state = state;
+    this.#entries.set(phone, state.indexValueMap);
     const version = { version: state.version };
     this.#patches.push(proto.SyncdPatch.encode({ ...patch, version }).finish());
   }
