@@ -39,8 +39,10 @@ const ask = (field: 'code' | 'password'): DriverEvent => ({
   step: { type: 'ask', field },
 });
 
+// What waits for a time to pass on one database goes on beside the other.
+t.jobs = databases.length;
 for (const { name, create } of databases) {
-  t.test(name, async (t) => {
+  t.test(name, { buffered: true }, async (t) => {
     const database = await create(t);
 
     /** One process on the database, with one tenant and nothing that earlier tests have left to be held. */
@@ -481,7 +483,15 @@ for (const { name, create } of databases) {
     });
 
     t.test('a restriction ends although the database was away at its end', async (t) => {
-      const { world, process, caller } = await begin(t);
+      let pauses = 0;
+      const timers: Timers = {
+        after: (ms, run) => {
+          if (ms !== 5_000) return systemTimers.after(ms, run);
+          pauses += 1;
+          return systemTimers.after(ms / 10, run);
+        },
+      };
+      const { world, process, caller } = await begin(t, { timers });
       const { view } = await connect(process, caller, newNumber());
       const { last } = process.driver;
       await last.state('connected');
@@ -502,6 +512,7 @@ for (const { name, create } of databases) {
       await until('the restriction to end', async () =>
         (await world.row(view.accountId)).status === 'connected' ? true : undefined,
       );
+      t.ok(pauses > 0, 'the database is asked again after 5 s');
     });
 
     t.test('what cannot be answered in time is undone', async (t) => {
@@ -556,14 +567,17 @@ for (const { name, create } of databases) {
         'unavailable',
       );
       t.equal((await world.row(accountId)).proxy, null, 'its own is gone');
-      driver.behaviour.link = () => undefined;
       for (const own of [undefined, 'socks5://own']) {
+        driver.behaviour.link = () => undefined;
         const connecting = connect(process, caller, phone, { ...waiting, proxy: own });
         const ending = refused(t, connecting, 'unavailable');
         await until('it to wait', async () => driver.live.length > 0 || undefined);
         const proxy = `socks5://beside-${own}`;
         const change = { tenantId: caller.tenantId, accountId, proxy };
         t.equal(await storage.submit(lane, change), true);
+        // Also in a session that the proxy has begun anew.
+        driver.behaviour.link = (session) => session.state('lost');
+        await driver.last.state('lost').catch(() => undefined);
         await ending;
         t.equal((await world.row(accountId)).proxy, proxy, 'that of another call stays');
       }
