@@ -9,9 +9,13 @@ import { isFields } from './stateless/protocol.ts';
 /** Most messages of one POST: more than an agent has reason to send at once. */
 const mostMessages = 20;
 
-/** The content of a POST. */
+/** The content of a POST; `calls` of its messages call tools. */
 export type ReadMessages =
-  | { readonly messages: readonly JSONRPCMessage[]; readonly batch: boolean }
+  | {
+      readonly messages: readonly JSONRPCMessage[];
+      readonly batch: boolean;
+      readonly calls: number;
+    }
   | { readonly error: JsonRpcError };
 
 /**
@@ -56,7 +60,7 @@ export function readMessages(
   }
   // A notification beside requests says nothing to a server without state; one of them, `cancelled`, would
   // leave its request without an answer.
-  return { messages: ids.length === 0 ? messages : messages.filter(isRequest), batch };
+  return { messages: ids.length === 0 ? messages : messages.filter(isRequest), batch, calls };
 }
 
 /** The name of the tool that a message may call, which is counted when the tool is called; undefined where it calls none. */

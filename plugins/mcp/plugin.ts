@@ -129,7 +129,10 @@ function serveTools(app: FastifyInstance): void {
     const isTool = (name: unknown) => typeof toolNamed(tools, name) === 'object';
     const messages = readMessages(body, admit, isTool);
     if ('error' in messages) return reply.code(400).send(messages.error);
-    return send(reply, await exchange(request, messages, parts));
+    const answered = await exchange(request, messages, parts);
+    // Refused for its headers: none of its calls was counted by itself.
+    if (answered.status >= 400) admit(messages.calls);
+    return send(reply, answered);
   }
 }
 

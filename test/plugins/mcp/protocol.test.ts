@@ -413,6 +413,24 @@ t.test('calls of tools that there are not count, too', async (t) => {
   }
 });
 
+t.test('calls that are refused for their headers count, too', async (t) => {
+  const batch = `[${[1, 2, 3].map((id) => toolCall('list_things', {}, id)).join()}]`;
+  for (const [headers, status] of [
+    [{ accept: 'application/json' }, 406],
+    [{ 'mcp-protocol-version': '2001-01-01' }, 400],
+  ] as const) {
+    const limited = await sampleGateway(5, { tools: true });
+    t.teardown(() => limited.gateway.close());
+    const ask = () => postMcp(`${limited.origin}/mcp`, keys.good, { body: batch, headers });
+    const begunAt = performance.now();
+    const answers = await Promise.all(Array.from({ length: 40 }, ask));
+    const served = answers.filter((answer) => answer.status === status).length;
+    t.equal(answers.filter((answer) => answer.status === 429).length, 40 - served);
+    const mostCalls = 10 + (5 * (performance.now() - begunAt)) / 1_000;
+    t.ok(served >= 3 && served * 3 <= mostCalls, `${status}: each of the three`);
+  }
+});
+
 t.test('a batch counts as many requests as it has messages', async (t) => {
   const limited = await sampleGateway(10, { tools: true });
   t.teardown(() => limited.gateway.close());
