@@ -86,9 +86,9 @@ export interface MediaService {
   ahead(tenantId: string, signal: AbortSignal): MediaAhead;
   /**
    * Takes the media of a received message into the store, within the limits on size and time, in up to four tries. Its
-   * time runs while it has a slot and between its tries; only the signal ends the wait for one. The transaction that stores
-   * the message keeps the file by `unit.media.keep`; `discard` deletes it. A file that is neither kept nor discarded is
-   * deleted within the hour.
+   * time runs while it has a slot and between its tries; it waits for slots five times as long at most, in sum. The
+   * transaction that stores the message keeps the file by `unit.media.keep`; `discard` deletes it. A file that is neither
+   * kept nor discarded is deleted within the hour.
    * @returns null when the media could not be fetched: that is logged, and the message is stored without it
    * @throws GatewayError `unavailable` when the database is away: nothing was fetched then; DriverError when the driver
    *   wants the message to come again

@@ -27,6 +27,9 @@ const usualPausesMs: readonly number[] = [1_000, 5_000, 15_000];
 /** For which nothing may come of a file, as a part of the time that it may take: then there is room for another try. */
 const silentShare = 1 / 3;
 
+/** For which a file waits for its slots at most, in sum, as a multiple of the time that it may take. */
+const mostWaits = 5;
+
 /** Dependencies of inbound media. */
 export interface InboundMediaParts extends DownloadParts {
   readonly storage: Pick<Storage, 'submit'>;
@@ -80,22 +83,33 @@ export class InboundTaker {
     return outcome.taken;
   }
 
-  /** Each try has a slot and a row of its own. What waits for them is not late: nobody was asked for the file yet. */
+  /** Each try has a slot and a row of its own. The waits for them have a bound of their own: nobody was asked meanwhile. */
   #inTries(media: InboundMedia, tenantId: string, signal: AbortSignal): Promise<Outcome> {
     const { storage, slots, timeoutMs, pausesMs = usualPausesMs } = this.#parts;
-    let endsAt = performance.now() + timeoutMs;
-    return inTries({ pausesMs, endsAt: () => endsAt, signal }, () => {
+    const longestMs = mostWaits * timeoutMs;
+    const reason = `it waited ${longestMs / 1000} s for other files`;
+    const noTurn = new MediaFailure('media_unavailable', reason);
+    const begunAt = performance.now();
+    let waitedMs = 0;
+    const endsAt = (): number => begunAt + timeoutMs + waitedMs;
+    return inTries({ pausesMs, endsAt, signal }, async () => {
       const waitsFrom = performance.now();
-      return slots.run({ tenantId, server: null }, signal, async () => {
-        const location = { key: randomBytes(16).toString('hex'), tenantId };
-        try {
-          await storage.submit(announceLane, location);
-        } catch (away) {
-          return { away };
-        }
-        endsAt += performance.now() - waitsFrom;
-        return { taken: await this.#inTime(media, location, endsAt, signal) };
-      });
+      const wait = startDeadline(longestMs - waitedMs, signal, noTurn);
+      try {
+        return await slots.run({ tenantId, server: null }, wait.signal, async () => {
+          wait.release();
+          const location = { key: randomBytes(16).toString('hex'), tenantId };
+          try {
+            await storage.submit(announceLane, location);
+          } catch (away) {
+            return { away };
+          }
+          waitedMs += performance.now() - waitsFrom;
+          return { taken: await this.#inTime(media, location, endsAt(), signal) };
+        });
+      } finally {
+        wait.release();
+      }
     });
   }
 

@@ -460,6 +460,50 @@ t.test('a file that waits for others is not late', async (t) => {
   t.equal(lines.length, 8);
 });
 
+t.test('slow files wait for each other, but not without end', async (t) => {
+  const database = await engines.sqlite.create(t);
+  const timeoutMs = 1_000;
+  const patiently = await world(t, database.url, { timeoutMs });
+  const slow = opened(async () => {
+    const parts = (async function* () {
+      for (const byte of picture.subarray(0, 5)) {
+        await pause(timeoutMs / 10);
+        yield Buffer.of(byte);
+      }
+      yield picture.subarray(5);
+    })();
+    return Readable.from(parts);
+  });
+  // Four at once: the last ones wait for twice as long as one may take.
+  const slowly = Array.from({ length: 20 }, () => slow);
+  const taken = slowly.map((file) => patiently.media.take(file, patiently.tenantId, patient));
+  t.match(
+    await Promise.all(taken),
+    slowly.map(() => ({ size: picture.length })),
+  );
+
+  const server = await mediaServer(t);
+  server.answer('/drip', drip());
+  const hung = await world(t, database.url, { timeoutMs: 200 });
+  const endless = opened(undefined, { url: `${server.url}/drip` });
+  const dripping = Array.from({ length: 24 }, () =>
+    hung.media.take(endless, hung.tenantId, patient),
+  );
+  let opens = 0;
+  const behind = opened(async () => {
+    opens += 1;
+    return Readable.from([picture]);
+  });
+  // Behind six times four, each of which has its whole time.
+  t.equal(await hung.media.take(behind, hung.tenantId, patient), null);
+  t.equal(opens, 0, 'nobody was asked for it');
+  await Promise.all(dripping);
+  const reasons = (reason: RegExp) => hung.lines.filter((line) => reason.test(line)).length;
+  const late = reasons(/not there within 0.2 s/);
+  t.ok(late >= 8, `${late} were fetched in vain`);
+  t.equal(reasons(/waited 1 s for other files/), 25 - late, 'the log names the reason');
+});
+
 t.test('an S3 bucket keeps, serves and deletes files', async (t) => {
   const s3 = await s3Server(t);
   const store = new S3Store(s3.settings);
