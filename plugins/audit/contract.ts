@@ -10,11 +10,11 @@ export interface AuditedChange {
 
 /** One change, as far as it is known before it is made. Its texts, numbers and secrets are nowhere in it. */
 export interface AuditEntry extends AuditedChange {
-  /** The key's id, or `command line`. */
+  /** The key's id, `link:` and the account's id for an owner's link, `command line`, or `configuration`. */
   readonly actor: string;
   /** The operation's id, or the words of the command. */
   readonly operation: string;
-  /** Null for the command line. */
+  /** Null for the command line and the configuration. */
   readonly requestId: string | null;
 }
 

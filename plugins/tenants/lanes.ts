@@ -1,6 +1,6 @@
 import type { Lane } from '../../core/contracts/storage.ts';
-import type { NewKey, Tenant, TenantMode, TenantUpdate } from './contract.ts';
-import { changeFeatures, offByDefault } from './features.ts';
+import type { NewKey, Tenant, TenantUpdate } from './contract.ts';
+import { changeFeatures } from './features.ts';
 import { hashed } from './keys.ts';
 
 /** A tenant to be made, with its first key. */
@@ -84,61 +84,3 @@ export const deleteTenants: Lane<Deletion, Tenant | null> = {
     return answers;
   },
 };
-
-/** One half of the first pair. */
-interface FirstTenant {
-  readonly mode: TenantMode;
-  readonly id: string;
-  readonly name: string;
-  readonly plan: string;
-  /** The key if this call makes the tenant. */
-  readonly key: NewKey;
-  /** The key is a preset one, good also when the tenant is there already. */
-  readonly preset: boolean;
-}
-
-/** The result of `begin` for one mode. */
-export interface Begun {
-  readonly mode: TenantMode;
-  /** This very call made the tenant. */
-  readonly made: boolean;
-  /** The preset key was revoked by an operator, or its tenant deleted, and stays so. */
-  readonly revoked: boolean;
-}
-
-/**
- * Makes the first pair of tenants, or finds the one that is there, and lets preset keys in. A column that is
- * unique decides between processes that start at once.
- */
-export const beginTenants: Lane<readonly FirstTenant[], readonly Begun[]> = {
-  name: 'tenants.begin',
-  maxBatch: 1,
-  locks: () => [],
-  run: async (unit, inputs) => {
-    const answers: (readonly Begun[])[] = [];
-    for (const pair of inputs) {
-      await unit.tenants.insertFirst(pair.map((wanted) => firstTenant(wanted, unit.now)));
-      const first = new Map((await unit.tenants.first()).map((tenant) => [tenant.mode, tenant]));
-      const begun: Begun[] = [];
-      for (const { mode, id, key, preset } of pair) {
-        const tenant = first.get(mode);
-        const made = tenant?.id === id;
-        const isDeleted = tenant?.status === 'deleted';
-        if (tenant === undefined || isDeleted || !(made || preset)) {
-          begun.push({ mode, made: false, revoked: isDeleted && preset });
-          continue;
-        }
-        const record = hashed(key, tenant.id, unit.now);
-        await unit.apiKeys.insertMissing([record]);
-        const [stored] = await unit.apiKeys.findByHash([record.hash]);
-        begun.push({ mode, made, revoked: stored?.revokedAt !== null });
-      }
-      answers.push(begun);
-    }
-    return answers;
-  },
-};
-
-function firstTenant({ id, mode, name, plan }: FirstTenant, createdAt: number): Tenant {
-  return { id, mode, name, plan, status: 'active', disabled: offByDefault, ramp: false, createdAt };
-}

@@ -3,12 +3,13 @@ import { GatewayError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { whenAvailable } from '../../core/starting.ts';
+import { type Begun, beginTenants, configuration } from './begin-lane.ts';
 import type { FirstKeys, NewKey, Plans, TenantMode, Tenants } from './contract.ts';
 import { changeFeatures, featureNames, offByDefault } from './features.ts';
 import { createKeys, revokeKeys } from './key-lanes.ts';
 import { refuseTooWide } from './key-rights.ts';
 import { newKey, presetKey, unlimited } from './keys.ts';
-import { type Begun, beginTenants, createTenants, deleteTenants, updateTenants } from './lanes.ts';
+import { createTenants, deleteTenants, updateTenants } from './lanes.ts';
 
 /** What the service works with. */
 export interface TenantsParts {
@@ -123,12 +124,19 @@ function firstKey(mode: TenantMode, presets: FirstKeys): NewKey {
 
 function firstTenant(mode: TenantMode, key: NewKey, presets: FirstKeys) {
   const name = mode === 'live' ? 'First live tenant' : 'First test tenant';
-  return { mode, id: newId('ten'), name, plan: firstPlan, key, preset: presets[mode] !== null };
+  const preset = presets[mode] !== null;
+  return { mode, id: newId('ten'), name, plan: firstPlan, key, preset, entryId: newId('aud') };
 }
 
 function logBegun(begun: readonly Begun[], log: GatewayLog): void {
   for (const { mode } of begun.filter(({ made }) => made)) {
     log.info({ mode }, 'the first tenant of this mode was made, with its first key');
+  }
+  for (const { mode, made, added } of begun) {
+    // That of a tenant just made is in the line of its tenant.
+    if (made || added === null) continue;
+    const { tenantId: tenant, id: key } = added;
+    log.info({ mode, tenant, key, actor: configuration }, 'a key was made');
   }
   for (const { mode } of begun.filter(({ revoked }) => revoked)) {
     log.warn(

@@ -48,6 +48,10 @@ async function open(
 const none = { enable: [], disable: [] };
 const presetOf = (mode: string) => `gw_${mode}_${randomBytes(32).toString('base64url')}`;
 
+/** The lines of a log with this message. */
+const linesOf = (lines: readonly string[], message: string) =>
+  lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === message);
+
 const storeKeys: Lane<readonly HashedKey[], void> = {
   name: 'test.keys',
   locks: () => [],
@@ -87,7 +91,8 @@ for (const { name, create } of databases) {
 
     t.test('a later start makes nothing, and lets preset keys in', async (t) => {
       const preset = presetOf('test');
-      const { cradle } = await open(t, url, true, { TEST_API_KEY: preset });
+      const lines: string[] = [];
+      const { cradle } = await open(t, url, true, { TEST_API_KEY: preset }, lines);
       t.same(cradle.firstKeys, { live: null, test: null });
       const caller = await cradle.authenticator.authenticate(preset);
       t.equal(caller?.mode, 'test');
@@ -95,9 +100,17 @@ for (const { name, create } of databases) {
       const keys = (await cradle.tenants.listKeys(caller?.tenantId ?? '')) ?? [];
       t.equal(keys.length, 2, 'the first key stays good');
       t.notMatch(JSON.stringify(keys), preset, 'no key can be read');
+      const made = { tenant: caller?.tenantId, key: caller?.keyId, actor: 'configuration' };
+      t.match(linesOf(lines, 'a key was made'), [made]);
       await cradle.tenants.revokeKey(caller?.keyId ?? '');
-      const again = await open(t, url, true, { TEST_API_KEY: preset });
+      const again = await open(t, url, true, { TEST_API_KEY: preset }, lines);
       t.equal(await again.cradle.authenticator.authenticate(preset), null, 'revoked stays revoked');
+      t.equal(linesOf(lines, 'a key was made').length, 1, 'made once, logged once');
+      const entry = { actor: 'configuration', operation: 'create_key', requestId: null };
+      const changed = { tenantId: caller?.tenantId ?? '', target: caller?.keyId ?? '' };
+      const entries = await cradle.audit.list(changed.tenantId, 10);
+      t.match(entries, [{ ...entry, ...changed, outcome: 'done' }]);
+      t.equal(entries.length, 1, 'one entry for the preset key, however often it is let in');
     });
 
     t.test('tenants', async (t) => {
