@@ -1,7 +1,7 @@
 import type { DriverEvent, Port } from '../core/contracts/driver.ts';
 import { asDriver, asGateway } from '../core/driver-context.ts';
 import type { PacedLines } from '../core/paced-lines.ts';
-import { driverSignal, driverStream, type EnterDriver, gatewaySignal } from './driver-signal.ts';
+import { driverMedia, type EnterDriver, gatewaySignal } from './driver-signal.ts';
 import { withMedia } from './isolated/media.ts';
 import { pacedLog } from './paced-log.ts';
 import type { Suspect, Watch } from './stall-watch.ts';
@@ -33,18 +33,7 @@ export function driverPort(
   };
   const enter: EnterDriver = (run) =>
     watch.call(suspect, 'open', () => asDriver(suspect.place, run));
-  const opened = (media: { readonly open?: unknown }): object => {
-    const { open } = media;
-    if (typeof open !== 'function') return media;
-    return {
-      ...media,
-      open: async (signal: AbortSignal): Promise<unknown> => {
-        // Never released: the signal is that of this call and of its stream.
-        const { signal: own } = driverSignal(signal, enter);
-        return driverStream(await enter(() => open.call(media, own)), enter);
-      },
-    };
-  };
+  const opened = (media: object) => driverMedia(media, enter);
   return {
     emit: (event) => {
       // The port checks what a driver emits.

@@ -29,8 +29,25 @@ export function gatewaySignal(signal: AbortSignal): AbortSignal {
   return originals.get(signal) ?? signal;
 }
 
+/** A medium of a driver whose `open` runs as the driver's, its stream too; any other is given back as it is. */
+export function driverMedia(
+  media: { readonly open?: unknown },
+  enter: EnterDriver,
+): { readonly open?: unknown } {
+  const { open } = media;
+  if (typeof open !== 'function') return media;
+  return {
+    ...media,
+    open: async (signal: AbortSignal): Promise<unknown> => {
+      // Never released: the signal is that of this call and of its stream.
+      const { signal: own } = driverSignal(signal, enter);
+      return driverStream(await enter(() => open.call(media, own)), enter);
+    },
+  };
+}
+
 /** Has the driver's code in a stream run as the driver's, though the gateway reads and destroys it. */
-export function driverStream<Stream>(stream: Stream, enter: EnterDriver): Stream {
+function driverStream(stream: unknown, enter: EnterDriver): unknown {
   if (!(stream instanceof Readable)) return stream;
   const { _read: read, _destroy: destroy } = stream;
   stream._read = (size) => enter(() => read.call(stream, size));

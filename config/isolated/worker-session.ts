@@ -10,6 +10,7 @@ import type {
 import { notConnected } from '../../core/contracts/driver-error.ts';
 import { asDriver, type DriverPlace } from '../../core/driver-context.ts';
 import { refuseNoSession } from '../../core/driver-values.ts';
+import { driverMedia, driverSignal, type EnterDriver } from '../driver-signal.ts';
 import type { ThreadCalls } from './calls.ts';
 import type { LeaseWatch } from './lease-watch.ts';
 import type { ThreadFile } from './lent-files.ts';
@@ -34,7 +35,8 @@ export function serveSession(
   const reported = (event: unknown): void => {
     isLost ||= isLostState(event);
   };
-  const port = portTo(calls, name, { sends, through: () => through, reported });
+  const enter: EnterDriver = (run) => asDriver(place, run);
+  const port = portTo(calls, name, { sends, through: () => through, reported, enter });
   let session: Session | null = null;
   /** Whether the deadline of the lease has closed the session: it is opened anew by `link` or `resume` alone. */
   let isLapsed = false;
@@ -42,7 +44,7 @@ export function serveSession(
     lease.delete(lapse);
     const closing = session;
     session = null;
-    if (closing !== null) asDriver(place, () => closing.close());
+    if (closing !== null) enter(() => closing.close());
   };
   const lapse = (): void => {
     isLapsed = true;
@@ -50,7 +52,7 @@ export function serveSession(
     if (!isLost) calls.notify(name, 'lapsed', []);
   };
   const run = <Result>(call: (session: Session) => Result): Result =>
-    asDriver(place, () => {
+    enter(() => {
       if (session === null) {
         session = refuseNoSession(open(port));
         lease.add(lapse);
@@ -81,7 +83,8 @@ export function serveSession(
       const { media, reference } = message;
       if (media !== null) sends.set(media, { reference, over: over.signal });
       try {
-        return await go((session) => session.send(message, signal));
+        const own = driverSignal(signal, enter);
+        return await go((session) => session.send(message, own.signal));
       } finally {
         over.abort();
       }
@@ -122,17 +125,22 @@ interface PortParts {
   through(): ProxyAddress | null;
   /** Called with each event before it is handed over. */
   reported(event: unknown): void;
+  readonly enter: EnterDriver;
 }
 
 /** The port of a session, as its driver calls it. */
-function portTo(calls: ThreadCalls, name: string, { sends, through, reported }: PortParts): Port {
+function portTo(
+  calls: ThreadCalls,
+  name: string,
+  { sends, through, reported, enter }: PortParts,
+): Port {
   // The gateway's port answers.
   const ask = <Answer>(call: string, args: readonly unknown[], signal?: AbortSignal) =>
     calls.ask(name, call, args, signal) as Promise<Answer>;
   return {
     emit(event) {
       reported(event);
-      const taken = emit(calls, name, event);
+      const taken = emit(calls, name, event, enter);
       // A driver need not read the outcome.
       taken.catch(() => undefined);
       return taken;
@@ -165,12 +173,17 @@ function portTo(calls: ThreadCalls, name: string, { sends, through, reported }: 
 }
 
 /** What a driver emits; media that only the driver can open are lent until the event is durable. */
-async function emit(calls: ThreadCalls, name: string, event: unknown): Promise<void> {
+async function emit(
+  calls: ThreadCalls,
+  name: string,
+  event: unknown,
+  enter: EnterDriver,
+): Promise<void> {
   const lent: string[] = [];
-  const lend = (media: { readonly open?: unknown }) => {
-    const { open, ...facts } = media;
+  const lend = (media: object) => {
+    const { open, ...facts } = driverMedia(media, enter);
     if (typeof open !== 'function') return media;
-    const name = calls.lend((signal: AbortSignal) => open.call(media, signal));
+    const name = calls.lend((signal: AbortSignal) => open(signal));
     lent.push(name);
     return { ...facts, lent: name };
   };

@@ -58,6 +58,16 @@ const deeds = {
     await emit('message', { media });
     await emit('history', { messages: [{ media }, { media: null }] });
   },
+  async leavesRejectedLater({ emit, signal }) {
+    const reject = (text) => void Promise.reject(new Error(text));
+    signal.addEventListener('abort', () => reject('at the abort'));
+    const open = async () => {
+      reject('while it opens');
+      return new Readable({ read: () => reject('while it is read') });
+    };
+    await emit('message', { media: { open } });
+    await new Promise(() => undefined);
+  },
   async breaksOff({ emit, message }) {
     const begun = new Readable({ read() {} });
     begun.push('begun');
@@ -399,6 +409,30 @@ t.test('a file lives until its signal aborts or its send has settled', async (t)
   await t.rejects(other.send('throwsLater'), { code: 'driver_failed' });
   t.same(released(), [true, false, true, true], 'with its thread');
   t.equal(faults.splice(0).length, 1);
+});
+
+t.test('what is left rejected later is a fault of its account, too', async (t) => {
+  const driver = await make();
+  t.teardown(() => driver.close());
+  const seen = async (count: number) =>
+    await until('the faults', async () => faults.length === count || undefined);
+  const { session, send } = open(driver, 'ada', {
+    async emit(event) {
+      const media = event.type === 'message' ? event.media : null;
+      const stream = await media?.open?.(new AbortController().signal);
+      stream?.on('error', () => undefined).read();
+    },
+  });
+  await session.resume();
+  const over = new AbortController();
+  void send('leavesRejectedLater', {}, over.signal).catch(() => undefined);
+  await seen(2);
+  over.abort();
+  await seen(3);
+  session.close();
+  for (const error of ['while it opens', 'while it is read', 'at the abort']) {
+    t.match(faults.shift(), { accountId: 'acc_ada', kind: 'unhandled', error: { message: error } });
+  }
 });
 
 t.test('what will not do is refused at the start', async (t) => {
