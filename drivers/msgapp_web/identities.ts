@@ -16,6 +16,9 @@ export const savedContactsName = 'saved_contacts';
 /** A saved contact under the library's id. */
 type SavedContact = readonly [string, LibraryContact];
 
+/** A saved contact under the name of its credential. */
+type KeptContact = readonly [string, SavedContact];
+
 /** What it is made of. */
 export interface IdentityParts {
   readonly keys: AccountKeys;
@@ -32,8 +35,8 @@ export class Identities {
   readonly #parts: IdentityParts;
   /** By phone or network id. */
   readonly #names = new Map<string, string>();
-  /** Saved contacts that the gateway has not taken yet, by the library's id. */
-  #unreported = new Map<string, LibraryContact>();
+  /** Saved contacts that the gateway has not taken yet, by the names of their credentials. */
+  #unreported = new Map<string, SavedContact>();
   #started = false;
   #work: Promise<void>;
   #over = false;
@@ -57,13 +60,13 @@ export class Identities {
     const list = (await writes.get([savedContactsName])).get(savedContactsName);
     // Written by `#save`, and nobody else writes under these names.
     const names = list === undefined ? [] : (JSON.parse(list) as string[]);
-    const stored = [...(await writes.get(names)).values()];
-    const left = stored.map((text) => JSON.parse(text) as SavedContact);
+    const stored = [...(await writes.get(names))];
+    const left = stored.map(([name, text]): KeptContact => [name, JSON.parse(text)]);
     // What came before the marks were loaded.
-    const fresh = [...this.#unreported].filter(([, contact]) => !this.#isErased(contact));
+    const fresh = [...this.#unreported].filter(([, [, contact]]) => !this.#isErased(contact));
     this.#unreported = new Map([...left, ...fresh]);
     this.#started = true;
-    if (this.#unreported.size > 0) this.#reportSaved();
+    if (this.#unreported.size > 0) this.#reportSaved(fresh.map(([name]) => name));
   }
 
   close(): void {
@@ -72,7 +75,7 @@ export class Identities {
 
   /** Drops these users, by their digits. */
   forget(users: readonly string[]): void {
-    const dropped = [...this.#unreported].filter(([, { id, lid, phoneNumber }]) =>
+    const dropped = [...this.#unreported].filter(([, [, { id, lid, phoneNumber }]]) =>
       [id, lid, phoneNumber].some((address) => users.includes(userOf(address ?? ''))),
     );
     this.#remove(dropped);
@@ -113,22 +116,26 @@ export class Identities {
   /** The address book, or a change in it: of no concern unless it was asked for. */
   #listed(contacts: readonly LibraryContact[]): void {
     if (!this.#parts.keys.imports.contacts) return;
+    const changed: string[] = [];
     for (const { id, lid, phoneNumber, name } of contacts) {
       const saved = { id, lid, phoneNumber, name };
-      if (id && name && !this.#isErased(saved)) this.#unreported.set(id, saved);
+      if (!id || !name || this.#isErased(saved)) continue;
+      const kept = keptName(`${savedContactsName}:`, id);
+      this.#unreported.set(kept, [id, saved]);
+      changed.push(kept);
     }
-    if (this.#started && this.#unreported.size > 0) this.#reportSaved();
+    if (this.#started && changed.length > 0) this.#reportSaved(changed);
   }
 
-  /** Saved contacts are stored before they are handed over: the library reads each only once. */
-  #reportSaved(): void {
-    this.#save(this.#unreported.keys());
+  /** Saved contacts are stored before they are handed over: the library reads each only once. @param changed names */
+  #reportSaved(changed: readonly string[]): void {
+    this.#save(changed);
     this.#next(async () => {
       const { keys, book, emit } = this.#parts;
       const contacts = [...this.#unreported];
-      const saved: (readonly [SavedContact, DriverContact])[] = [];
+      const saved: (readonly [KeptContact, DriverContact])[] = [];
       for (const one of contacts) {
-        const [, contact] = one;
+        const [, [, contact]] = one;
         const person = await personOf(book, contact);
         if (person === null || !contact.name || !this.#isCurrent(one)) continue;
         await book.keepName(person, contact.name);
@@ -141,30 +148,32 @@ export class Identities {
   }
 
   /** False once a saved contact was erased or changed. */
-  #isCurrent([id, contact]: SavedContact): boolean {
-    return this.#unreported.get(id) === contact;
+  #isCurrent([name, contact]: KeptContact): boolean {
+    return this.#unreported.get(name) === contact;
   }
 
   /** The contacts whose saved contact is current when each is read. */
-  *#currentOf(saved: readonly (readonly [SavedContact, DriverContact])[]): Iterable<DriverContact> {
+  *#currentOf(saved: readonly (readonly [KeptContact, DriverContact])[]): Iterable<DriverContact> {
     for (const [one, contact] of saved) if (this.#isCurrent(one)) yield contact;
   }
 
-  #remove(contacts: readonly SavedContact[]): void {
-    const ids = contacts.map(([id]) => id);
-    for (const id of ids) this.#unreported.delete(id);
-    if (ids.length > 0) this.#save(ids);
+  #remove(contacts: readonly KeptContact[]): void {
+    const names = contacts.map(([name]) => name);
+    for (const name of names) this.#unreported.delete(name);
+    this.#save(names);
   }
 
-  /** Writes what is known of saved contacts, or that nothing is. @param ids the library's, of those that have changed */
-  #save(ids: Iterable<string>): void {
-    const names = [...this.#unreported.keys()].map(nameOf);
-    const values = new Map<string, string | null>();
-    for (const id of ids) {
-      const contact = this.#unreported.get(id);
-      values.set(nameOf(id), contact === undefined ? null : JSON.stringify([id, contact]));
+  /** Writes the saved contacts that have changed, or that the gateway has them. @param changed names */
+  #save(changed: readonly string[]): void {
+    if (changed.length === 0) return;
+    const list = [...this.#unreported.keys()];
+    const values = new Map<string, string | null>([
+      [savedContactsName, list.length === 0 ? null : JSON.stringify(list)],
+    ]);
+    for (const name of changed) {
+      const contact = this.#unreported.get(name);
+      values.set(name, contact === undefined ? null : JSON.stringify(contact));
     }
-    values.set(savedContactsName, names.length === 0 ? null : JSON.stringify(names));
     this.#parts.keys.writes.set(values);
   }
 
@@ -178,8 +187,4 @@ export class Identities {
         log.warn({ accountId, error: said }, 'news of a contact could not be kept');
       });
   }
-}
-
-function nameOf(id: string): string {
-  return keptName(`${savedContactsName}:`, id);
 }
