@@ -16,5 +16,5 @@ Every answer begins with its HTTP status in the first line, followed by the body
 - 403 scope_missing: this key may not do that. Do not try again; tell the user.
 - 429 rate_limited: wait retry_after_s seconds, then call again.
 - 500 internal_error: do not repeat a call that changes something without asking; tell the user.
-- 503 unavailable: wait some seconds and call again, at most three times.
+- 503 unavailable: wait some seconds and call again, at most three times: a send only with the same idempotency_key, any other change only when a read shows that it was not made.
 `.trim();

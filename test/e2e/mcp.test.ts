@@ -56,6 +56,7 @@ t.test('the tools', async (t) => {
     /Listen with wait_for_messages/,
     /Reply with send_message/,
     /Ask the user before messaging anyone/,
+    /503 unavailable: .* a send only with the same idempotency_key/,
   ]) {
     t.match(instructions, said);
   }
