@@ -73,7 +73,8 @@ export interface Driver {
    * The gateway hands all of these names to `Session.forget`, also those that are not stored. Called without a session,
    * whether or not one is open. Absent: none is about a contact.
    * @param erasedAt when the contact was erased, milliseconds since the Unix epoch: a message that the driver keeps for
-   *   the gateway, and has had from the network only since then, is not named
+   *   the gateway, and has had from the network only since then, is not named. 1 where it is asked what is also about
+   *   a contact who has come back: all messages have come since then
    */
   credentialsOf?(
     contact: ContactAddress,

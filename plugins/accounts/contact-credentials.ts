@@ -7,6 +7,9 @@ import { credentialContext } from './sealed-credentials.ts';
 import type { Sealer } from './session/credentials.ts';
 import type { SessionDirectory } from './session-directory.ts';
 
+/** Before all messages, milliseconds since the Unix epoch. Not 0: drivers may count what has no moment as of 0. */
+const beforeMessages = 1;
+
 /** What credentials of contacts are found and deleted with. */
 export interface ContactCredentialParts {
   readonly storage: Pick<Storage, 'read'>;
@@ -54,7 +57,10 @@ export async function forgetContactCredentials(
   return isFound;
 }
 
-/** Names of the credentials that are about an erased contact and about none of the present ones. */
+/**
+ * Names of the credentials that are about an erased contact and about none of the present ones. Messages from before the
+ * erasure are of the erased contact, whoever has the address by now.
+ */
 async function namesOf(
   driver: Driver | null,
   erased: ContactAddress,
@@ -62,10 +68,11 @@ async function namesOf(
   stored: StoredCredentials,
   erasedAt: number,
 ): Promise<readonly string[]> {
-  const find = async ({ phone, networkId }: ContactAddress) =>
-    (await driver?.credentialsOf?.({ phone, networkId }, stored, erasedAt)) ?? [];
-  const names = await find(erased);
-  const kept = new Set((await Promise.all(present.map(find))).flat());
+  const find = async ({ phone, networkId }: ContactAddress, since: number) =>
+    (await driver?.credentialsOf?.({ phone, networkId }, stored, since)) ?? [];
+  const names = await find(erased, erasedAt);
+  const found = await Promise.all(present.map((contact) => find(contact, beforeMessages)));
+  const kept = new Set(found.flat());
   return names.filter((name) => !kept.has(name));
 }
 
