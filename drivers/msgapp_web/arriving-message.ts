@@ -32,7 +32,7 @@ export class ArrivingMessage {
     written: ContactMessage,
     writer: readonly string[],
     state: ArrivingState,
-    receivedAt = Date.now(),
+    receivedAt: number,
   ) {
     this.#written = { ...written, media: written.media && plainPart(written.media) };
     this.#writer = writer;

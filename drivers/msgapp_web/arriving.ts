@@ -77,9 +77,10 @@ export class Arriving {
   /**
    * Takes a message that has a file to be fetched, or comes behind one of its contact.
    * @param writer the addresses that the network names the contact by
+   * @param receivedAt when it came from the network, milliseconds since the Unix epoch
    * @returns false when the message waits for nothing, and was not taken
    */
-  take(written: ContactMessage, writer: readonly string[]): boolean {
+  take(written: ContactMessage, writer: readonly string[], receivedAt: number): boolean {
     const { media, networkId } = written;
     const { library } = this.#parts;
     const hasFile = media !== null && inboundMedia(library, this.#socket, media).open !== undefined;
@@ -88,7 +89,8 @@ export class Arriving {
       ({ state, from }) => state !== 'left' && from.some((one) => addresses.includes(one)),
     );
     if (!hasFile && !isBehind) return false;
-    this.#arrivals.set(nameOf(networkId), new ArrivingMessage(written, writer, 'fresh'));
+    const arrival = new ArrivingMessage(written, writer, 'fresh', receivedAt);
+    this.#arrivals.set(nameOf(networkId), arrival);
     return true;
   }
 

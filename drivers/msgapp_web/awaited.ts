@@ -91,6 +91,12 @@ export class Awaited {
     return this.#envelopes.get(id);
   }
 
+  /** When a message came from the network, milliseconds since the epoch: now, unless its content is waited for. */
+  receivedAt(id: string): number {
+    const envelope = this.#envelopes.get(id);
+    return envelope === undefined ? Date.now() : momentOf(envelope);
+  }
+
   /** Waits for a message's content; the library asks the phone for it first, this does later. */
   add({ key, pushName, messageTimestamp }: WAMessage): void {
     const { id } = key;
@@ -168,7 +174,12 @@ export class Awaited {
 
 /** When a message that is waited for came from the network, milliseconds since the epoch. @param text its credential */
 export function awaitedSince(text: string): number {
-  return storedEnvelope(text)[1].receivedAt ?? 0;
+  return momentOf(storedEnvelope(text)[1]);
+}
+
+/** One without a moment is older than all others. */
+function momentOf({ receivedAt = 0 }: Envelope): number {
+  return receivedAt;
 }
 
 /** Id and envelope as `#save` has written them, and nobody else writes such a text. */

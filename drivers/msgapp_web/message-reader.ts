@@ -131,7 +131,8 @@ export class MessageReader {
       const { written } = inbox;
       const addresses = writer.filter((address) => address !== undefined);
       await erased.meet([...addresses, from.phone, from.networkId]);
-      const isTaken = this.#arriving.take(written, addresses);
+      const receivedAt = this.#awaited.receivedAt(id ?? '');
+      const isTaken = this.#arriving.take(written, addresses, receivedAt);
       if (!isTaken) yield messageEventOf(library, this.#socket, written);
       this.#identities.note(from);
     }

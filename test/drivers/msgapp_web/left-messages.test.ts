@@ -16,7 +16,7 @@ const texts = Array.from({ length: 70 }, (_, number) => `message ${number}`);
 function portWithLeft(): MemoryPort {
   const left = texts.map((text, number): [string, string] => {
     const written = { networkId: String(number), from, at: 0, text, media: null };
-    const message = new ArrivingMessage(written, [], 'fresh');
+    const message = new ArrivingMessage(written, [], 'fresh', 0);
     return [`${arrivingPrefix}${number}`, message.toText(library)];
   });
   const list: [string, string] = [arrivingName, JSON.stringify(left.map(([name]) => name))];

@@ -899,20 +899,24 @@ t.test('what comes while a contact is being erased is of somebody met anew', asy
       if (type === 'message') throw new Error('the file is slow');
     };
     const media = { kind: 'image', mimeType: 'image/png', bytes: 'AAAA' } as const;
-    const write = async (when: string): Promise<void> => {
+    const write = async (when: string): Promise<string> => {
       const writing = { from: ben, name: 'Ben', text: `a film ${when}` };
       await network.write(phone, { ...writing, media });
-      await network.write(phone, { ...writing, withheld: '' });
+      const networkId = await network.write(phone, { ...writing, withheld: '' });
       await allAcknowledged(phone);
+      return networkId;
     };
     const kept = () =>
       ['arriving:', 'awaited:'].map(
         (prefix) => namesWith(one, '').filter((name) => name.startsWith(prefix)).length,
       );
     await write('before');
+    const networkId = await write('before');
     const erasedAt = Date.now();
     await write('after');
-    t.same(kept(), [2, 2]);
+    await network.write(phone, { from: ben, name: 'Ben', text: 'its content', networkId });
+    await allAcknowledged(phone);
+    t.same(kept(), [4, 2], 'one whose content has come since is as old as before');
     if (!connected) one = { ...(await bench.reopened(one)), phone };
     await erase(one, ben, erasedAt);
     t.same(kept(), [1, 1], connected ? 'connected' : 'without a connection');
