@@ -81,7 +81,7 @@ export class SessionDirectory {
       if (answer?.kind === 'view') return answer.view;
       // Every process is asked once before any is asked again.
       if (target === null) silent = new Set();
-      else if (answer === null) silent.add(target);
+      else silent.add(target);
       await this.#pauseIn(search);
     }
   }

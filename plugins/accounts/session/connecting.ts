@@ -16,6 +16,9 @@ const rereads = 5;
 /** How long a connect that replaces a link waits for its first step, as a share of the time of a request. */
 const patientShare = 0.7;
 
+/** This process stops: another one carries the connect out, once this one has undone what it has begun. */
+class HostStopping extends Error {}
+
 type Begun = Extract<ConnectOutput, { kind: 'begun' }>;
 
 /** Carries out connect operations in the process that will host the session; one at a time for each number. */
@@ -39,7 +42,11 @@ export class Connecting {
     const number = `${request.tenantId}|${request.channel}|${request.identifier}`;
     const { requestTimeoutMs } = this.#environment.settings;
     const patience = AbortSignal.timeout(Math.round(requestTimeoutMs * patientShare));
-    return this.#queues.run(number, () => this.#connect(request, signal, patience));
+    const connecting = this.#queues.run(number, () => this.#connect(request, signal, patience));
+    return connecting.catch((error): SessionAnswer => {
+      if (error instanceof HostStopping) return { kind: 'elsewhere' };
+      throw error;
+    });
   }
 
   async #connect(
@@ -101,6 +108,8 @@ export class Connecting {
     const { tenantId, mode, channel, identifier, options, forceNew, accountsCap, link } = request;
     const { proxy, onlyAccountId } = request;
     const accountId = existing?.row.id ?? newAccountId;
+    // A transaction ends the former link, also where no session can be opened any more.
+    this.#refuseWhenStopping();
     const submit = () =>
       storage.submit(lanes.connect, {
         tenantId,
@@ -127,7 +136,7 @@ export class Connecting {
     if (earlier?.live.row.linked === true) await earlier.logOut();
     else await earlier?.close();
     refuseWhenLate(signal);
-    if (this.#host.stopping) throw new GatewayError('unavailable');
+    this.#refuseWhenStopping();
     const runner = this.#host.open({ row, fence, driver });
     const { method, importContacts, importHistory } = row.connectOptions;
     runner.start({ method, importContacts, importHistory });
@@ -156,8 +165,13 @@ export class Connecting {
     if (news.type !== 'over' || !over.aborted) return sessionView(runner);
     const { id } = account;
     const [row] = await this.#environment.storage.read.accounts.find([id]);
-    if (row === undefined || !isRefused(row)) throw new GatewayError('unavailable');
-    return restingView(row);
+    if (row !== undefined && isRefused(row)) return restingView(row);
+    this.#refuseWhenStopping();
+    throw new GatewayError('unavailable');
+  }
+
+  #refuseWhenStopping(): void {
+    if (this.#host.stopping) throw new HostStopping();
   }
 
   /** Undoes a connect whose caller got a refusal. */

@@ -58,7 +58,7 @@ export interface SessionView {
 /** The answer to a request. JSON. */
 export type SessionAnswer =
   | { readonly kind: 'view'; readonly view: SessionView }
-  /** Another process holds the session. */
+  /** Another process holds the session, or is to hold it. */
   | { readonly kind: 'elsewhere' }
   /** This process does not hold the session, or not any more. */
   | { readonly kind: 'not_here' }

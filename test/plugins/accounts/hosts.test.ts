@@ -6,6 +6,7 @@ import type { Clock } from '../../../core/contracts/clock.ts';
 import type { OutboundMessage } from '../../../core/contracts/driver.ts';
 import type { DriverFault } from '../../../core/contracts/driver-faults.ts';
 import { GatewayError } from '../../../core/errors.ts';
+import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import { credentialLane } from '../../../plugins/accounts/lanes/credentials.ts';
 import { type ClaimedSession, claimSessionsLane } from '../../../plugins/accounts/lanes/leases.ts';
 import { proxyLane } from '../../../plugins/accounts/lanes/proxy.ts';
@@ -392,6 +393,54 @@ t.test('a connect that comes into a stop is refused, and leaves nothing open', a
   await connecting;
   t.same(process.driver.live, []);
 });
+
+for (const when of ['before', 'during', 'after'] as const) {
+  t.test(`a stop ${when} the transaction of a connect hands it to another process`, async (t) => {
+    const world = await makeWorld(t);
+    let atConnect = async (): Promise<void> => undefined;
+    const { storage } = await World.open(t, world.url);
+    const observed = submitting(storage, async (lane, input) => {
+      if (lane.name === 'accounts.connect') await atConnect();
+      return storage.submit(lane, input);
+    });
+    const one = await world.start({}, observed);
+    const id = await world.connected(one, '+15555000009');
+    const { driver, listener, process } = one;
+    const [linked] = driver.sessions;
+    // Its send holds the stop up.
+    driver.behaviour.send = () => new Promise(() => undefined);
+    const sending = t.rejects(async () => listener.session?.send(late), { code: 'session_closed' });
+    const stopping = async () => {
+      void one.stop();
+      await until('the stop', async () => process.host.stopping || undefined);
+    };
+    if (when === 'during') atConnect = stopping;
+    const other = await world.start({}, (await World.open(t, world.url)).storage);
+    const step = { type: 'show_qr', data: 'scan me', token: null, expiresAt: 0 } as const;
+    other.driver.behaviour.link = (session) => session.emit({ type: 'step', step });
+    if (when === 'before') await stopping();
+    const { tenantId, identifier } = await world.row(id);
+    const connecting = other.connections.connect(
+      { ...(await world.tenant()), tenantId },
+      {
+        ...{ channel: 'msgapp_web', identifier, options: plainOptions('qr'), forceNew: true },
+        ...{ waitForStep: true, unreachable: 'refuse' },
+      },
+    );
+    if (when === 'after') {
+      await until(
+        'the linking',
+        async () => driver.sessions[1]?.calls.includes('link qr') || undefined,
+      );
+      await stopping();
+    }
+    t.match((await connecting).view, { accountId: id, step: { data: 'scan me' } });
+    t.equal((await world.lease(id)).owner, other.broker.processId);
+    t.equal(linked?.calls.includes('logOut'), when !== 'before', 'unlinked by who has begun');
+    await Promise.all([sending, one.stop()]);
+    t.same(driver.live, []);
+  });
+}
 
 t.test('a connect is refused while no lease is known to hold', async (t) => {
   const world = await makeWorld(t);

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { type Broker, RequestUnanswered } from '../../../core/contracts/broker.ts';
 import { systemClock } from '../../../core/contracts/clock.ts';
+import type { Json } from '../../../core/contracts/json.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import { type ErrorCode, GatewayError } from '../../../core/errors.ts';
 import { plainOptions } from '../../../plugins/accounts/connections.ts';
@@ -64,7 +65,7 @@ for (const engine of databases) {
   t.test(`${engine.name}: who cannot take a connect is passed over`, async (t) => {
     const storage = await migratedStorage(t, (await engine.create(t)).url);
     /** What a connect comes to where `here`, which is asked first, and `other` refuse it so. */
-    const outcomeOf = async (refusals: { here: ErrorCode; other?: ErrorCode }) => {
+    const outcomeOf = async (refusals: { here: ErrorCode | 'elsewhere'; other?: ErrorCode }) => {
       for (const [sessions, id] of ['here', 'other'].entries()) {
         const beat = { roles: ['sessions'], sessions, capacity: 10 };
         await storage.submit(beatLane, { id, name: id, ...beat });
@@ -72,7 +73,9 @@ for (const engine of databases) {
       const asked: string[] = [];
       const directory = directoryOf(storage, 30_000, async (processId) => {
         asked.push(processId);
+        const elsewhere: Json = { kind: 'elsewhere' };
         const code = new Map(Object.entries(refusals)).get(processId);
+        if (code === 'elsewhere') return elsewhere;
         if (code !== undefined) throw new GatewayError(code);
         return { kind: 'view', view: { accountId: 'acc_1' } };
       });
@@ -86,6 +89,7 @@ for (const engine of databases) {
     t.same(await outcomeOf({ here: off }), [both, view], 'as it has no driver for the channel');
     t.same(await outcomeOf({ here: off, other: off }), [both, off]);
     t.same(await outcomeOf({ here: off, other: full }), [both, full], 'there may be room later');
+    t.same(await outcomeOf({ here: 'elsewhere' }), [both, view], 'as it stops');
     t.same(await outcomeOf({ here: 'account_cap' }), [['here'], 'account_cap']);
   });
 
