@@ -2,6 +2,7 @@ import type { Release } from '../../../core/contracts/broker.ts';
 import type { AnswerOutcome, Driver, LinkRequest } from '../../../core/contracts/driver.ts';
 import type { Json } from '../../../core/contracts/json.ts';
 import { isAnswerOutcome } from '../../../core/driver-values.ts';
+import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { LeaseToken, ProcessLease } from '../../cluster/contract.ts';
 import type { ErasedCredentials } from '../lanes/forget.ts';
@@ -113,10 +114,15 @@ export class SessionRunner {
     if (this.live.connected) void this.#listeners.notify('ready');
   }
 
-  /** Asks the driver to hand a value to the network. @throws DriverError, or what a broken driver throws */
+  /**
+   * Asks the driver to hand a value to the network.
+   * @throws GatewayError when the session may not act; DriverError, or what a broken driver throws
+   */
   async answer(field: string, value: string): Promise<AnswerOutcome> {
     const { session } = this.live;
-    if (session === null || !this.#mayCall()) throw new Error('the session cannot act');
+    if (session === null || !this.#mayCall()) {
+      throw new GatewayError('connection_service_unreachable');
+    }
     const answer = await session.answer(field, value);
     if (!isAnswerOutcome(answer)) {
       throw new TypeError('the driver answered what is no outcome');

@@ -167,6 +167,20 @@ for (const { name, create } of databases) {
       t.ok(driver.last.closed);
     });
 
+    t.test('a value for a session that may not act is not for the driver to answer', async (t) => {
+      const { process, caller } = await begin(t, { channels: ['mail'] });
+      const { driver, faults } = process;
+      driver.behaviour.link = (session) => session.emit(ask('code'));
+      const phone = newNumber();
+      const call = { channel: 'mail', method: 'code', waitForStep: true };
+      const { view } = await connect(process, caller, phone, call);
+      await process.process.host.runner(view.accountId)?.drain();
+      const answering = process.connections.answer(caller, 'mail', phone, 'code', '1');
+      await refused(t, answering, 'connection_service_unreachable');
+      t.same(faults, []);
+      t.notOk(driver.last.calls.includes('answer code'));
+    });
+
     t.test('a loss after the last code of a pairing begins no new one', async (t) => {
       const { world, process, caller } = await begin(t, { pairingTimeoutMs: 10_000 });
       const phone = newNumber();
