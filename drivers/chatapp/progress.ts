@@ -101,8 +101,10 @@ export class Progress {
 
   /** The network has begun to count anew. Noted at once: the network says it once only. */
   setBack(): void {
-    // What is owed of two sequences before is given up: behind it the one before would be lost.
-    if (this.#isNotedBefore) this.#noted = this.#position;
+    // What is owed of two sequences before is given up: behind it the one before would be lost. That comes from its beginning
+    // again, as the position has passed what may be owed of it.
+    const begun = this.#isNotedBefore ? this.#anewFrom : null;
+    if (begun !== null && this.#position !== null) this.#noted = { ...this.#position, pts: begun };
     this.#isSetBack = true;
     this.#anewFrom = null;
     this.#put();

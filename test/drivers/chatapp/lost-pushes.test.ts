@@ -197,7 +197,7 @@ t.test('a changed sequence is not dropped with other pushes', async (t) => {
   t.ok(push(deleted), 'there is room again');
 });
 
-t.test('of sequences set back twice in a row the second is stored', async (t) => {
+t.test('of sequences set back twice in a row the second is stored whole', async (t) => {
   const buffer = new CredentialBuffer(new MemoryCredentials());
   const progress = new Progress(buffer);
   const stored = async () => JSON.parse((await buffer.get(['progress'])).get('progress') ?? '{}');
@@ -209,7 +209,8 @@ t.test('of sequences set back twice in a row the second is stored', async (t) =>
   progress.advance(at(5));
   t.match(await stored(), { position: at(90), isSetBack: true, anewFrom: 1 });
   progress.setBack();
-  t.match(await stored(), { position: at(5), isSetBack: true, anewFrom: null });
+  // The position has passed what may be owed of it; what comes twice is known by its id.
+  t.match(await stored(), { position: at(1), isSetBack: true, anewFrom: null });
 });
 
 /** A message that the network does not push. */
