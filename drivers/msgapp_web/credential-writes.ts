@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CredentialStore } from '../../core/contracts/driver.ts';
+import { GatheredReads } from './gathered-reads.ts';
 
 /** Pause before credentials that could not be read or written are tried again, in milliseconds. */
 const againMs = 250;
@@ -39,8 +40,9 @@ export class CredentialWrites {
   /** Something outside of the holds waits for them: it was built upon their changes. */
   #builtUpon = false;
   #writing: ReadonlyMap<string, Value> = new Map();
-  /** For each read under way: what was written meanwhile. */
-  readonly #reads = new Set<Map<string, Value>>();
+  /** For each read under way: its names, and what was written under them meanwhile. */
+  readonly #reads = new Set<Map<string, Value | undefined>>();
+  readonly #stored: GatheredReads;
   #write: Promise<void> = Promise.resolve();
   #next: Promise<void> | null = null;
   readonly #holds = new Set<Replaced>();
@@ -50,6 +52,7 @@ export class CredentialWrites {
 
   constructor(store: CredentialStore) {
     this.#store = store;
+    this.#stored = new GatheredReads((names) => this.#untilItWorks(() => store.get(names)));
   }
 
   /**
@@ -66,10 +69,10 @@ export class CredentialWrites {
       else if (value !== null) found.set(name, value);
     }
     if (missing.length === 0) return found;
-    const written = new Map<string, Value>();
+    const written = new Map<string, Value | undefined>(missing.map((name) => [name, undefined]));
     this.#reads.add(written);
     try {
-      const stored = await this.#untilItWorks(() => this.#store.get(missing));
+      const stored = await this.#stored.get(missing);
       for (const name of missing) {
         // A change that came while the store was asked is newer than its answer, also when it is written by now.
         const change = this.#known(name);
@@ -235,7 +238,11 @@ export class CredentialWrites {
     this.#writing = values;
     try {
       await this.#store.set(Object.fromEntries(values));
-      for (const read of this.#reads) for (const [name, value] of values) read.set(name, value);
+      for (const written of this.#reads) {
+        for (const name of written.keys()) {
+          if (values.has(name)) written.set(name, values.get(name));
+        }
+      }
     } catch (error) {
       for (const [name, value] of values) {
         if (!this.#changed.has(name) && !this.#closed) this.#changed.set(name, value);

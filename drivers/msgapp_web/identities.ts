@@ -37,6 +37,8 @@ export class Identities {
   readonly #names = new Map<string, string>();
   /** Saved contacts that the gateway has not taken yet, by the names of their credentials. */
   #unreported = new Map<string, SavedContact>();
+  /** The names of those that the library has listed in this turn. */
+  readonly #listed = new Set<string>();
   #started = false;
   #work: Promise<void>;
   #over = false;
@@ -48,7 +50,7 @@ export class Identities {
     parts.keys.onPair = (number, hidden) => {
       this.#next(() => this.#paired(addressOfPhone(number), `${hidden}@lid`));
     };
-    socket.ev.on('contacts.upsert', (contacts) => this.#listed(contacts));
+    socket.ev.on('contacts.upsert', (contacts) => this.#list(contacts));
   }
 
   /** Hands over the saved contacts that were left from an earlier connection. */
@@ -114,17 +116,24 @@ export class Identities {
   }
 
   /** The address book, or a change in it: of no concern unless it was asked for. */
-  #listed(contacts: readonly LibraryContact[]): void {
+  #list(contacts: readonly LibraryContact[]): void {
     if (!this.#parts.keys.imports.contacts) return;
-    const changed: string[] = [];
     for (const { id, lid, phoneNumber, name } of contacts) {
       const saved = { id, lid, phoneNumber, name };
       if (!id || !name || this.#isErased(saved)) continue;
       const kept = keptName(`${savedContactsName}:`, id);
       this.#unreported.set(kept, [id, saved]);
-      changed.push(kept);
+      if (!this.#started) continue;
+      // Once for a turn: the library may list each contact of a book by itself.
+      if (this.#listed.size === 0) queueMicrotask(() => this.#reportListed());
+      this.#listed.add(kept);
     }
-    if (this.#started && changed.length > 0) this.#reportSaved(changed);
+  }
+
+  #reportListed(): void {
+    const changed = [...this.#listed];
+    this.#listed.clear();
+    this.#reportSaved(changed);
   }
 
   /** Saved contacts are stored before they are handed over: the library reads each only once. @param changed names */

@@ -87,3 +87,27 @@ t.test('credentials are written together, and never while something is held', as
   );
   t.equal(store.values.get('a'), '5');
 });
+
+t.test('what is asked for in one turn is read at once', async (t) => {
+  const names = Array.from({ length: 1_000 }, (_, n) => `name ${n}`);
+  const store = new MemoryCredentials(new Map(names.map((name) => [name, `of ${name}`])));
+  const asked: (readonly string[])[] = [];
+  const get = store.get.bind(store);
+  store.get = async (names) => {
+    asked.push(names);
+    return await get(names);
+  };
+  const writes = new CredentialWrites(store);
+  const reading = Promise.all(names.map((name) => writes.get([name])));
+  writes.set(new Map([['name 1', 'changed']]));
+  const found = await reading;
+  t.equal(asked.length, 1);
+  t.equal(found[0]?.get('name 0'), 'of name 0');
+  t.equal(found[1]?.get('name 1'), 'changed', 'while it was asked for');
+  t.ok(
+    found.every(({ size }) => size === 1),
+    'each its own',
+  );
+  await writes.get(['name 2']);
+  t.same(asked[1], ['name 2'], 'later ones by themselves');
+});
