@@ -89,10 +89,11 @@ export function arrivedAt(text: string): number {
   return storedParts(text)[2];
 }
 
-function storedParts(text: string): [writer: readonly string[], packed: string, at: number] {
-  // Only `toText` writes such a text; an earlier version wrote no moment.
-  const [writer, packed, at = 0] = JSON.parse(text) as [readonly string[], string, number?];
-  return [writer, packed, at];
+type StoredParts = readonly [writer: readonly string[], packed: string, receivedAt: number];
+
+function storedParts(text: string): StoredParts {
+  // Only `toText` writes such a text.
+  return JSON.parse(text) as StoredParts;
 }
 
 /** Phone and network id of a contact, as far as they are known. */

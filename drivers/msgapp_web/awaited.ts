@@ -19,8 +19,8 @@ export interface Envelope {
   readonly pushName: string | null;
   /** Seconds since the epoch. */
   readonly at: number;
-  /** When it came from the network, milliseconds since the epoch; an earlier version did not keep it. */
-  readonly receivedAt?: number;
+  /** When it came from the network, milliseconds since the epoch. */
+  readonly receivedAt: number;
   /** When the phone is asked next, milliseconds since the epoch. */
   readonly askAt: number;
 }
@@ -93,8 +93,7 @@ export class Awaited {
 
   /** When a message came from the network, milliseconds since the epoch: now, unless its content is waited for. */
   receivedAt(id: string): number {
-    const envelope = this.#envelopes.get(id);
-    return envelope === undefined ? Date.now() : momentOf(envelope);
+    return this.#envelopes.get(id)?.receivedAt ?? Date.now();
   }
 
   /** Waits for a message's content; the library asks the phone for it first, this does later. */
@@ -174,12 +173,7 @@ export class Awaited {
 
 /** When a message that is waited for came from the network, milliseconds since the epoch. @param text its credential */
 export function awaitedSince(text: string): number {
-  return momentOf(storedEnvelope(text)[1]);
-}
-
-/** One without a moment is older than all others. */
-function momentOf({ receivedAt = 0 }: Envelope): number {
-  return receivedAt;
+  return storedEnvelope(text)[1].receivedAt;
 }
 
 /** Id and envelope as `#save` has written them, and nobody else writes such a text. */

@@ -11,7 +11,13 @@ t.test('the phone is asked on although the clock is set back between two times',
   const ids = Array.from({ length: 6 }, (_, n) => `message_${n}`);
   const stored = new Map<string, string>();
   for (const id of ids) {
-    const envelope: Envelope = { key: { id }, pushName: null, at: now() / 1_000, askAt: 0 };
+    const envelope: Envelope = {
+      key: { id },
+      pushName: null,
+      receivedAt: Date.now(),
+      at: now() / 1_000,
+      askAt: 0,
+    };
     stored.set(`${awaitedPrefix}${id}`, JSON.stringify([id, envelope]));
   }
   stored.set('awaited', JSON.stringify([...stored.keys()]));
