@@ -7,6 +7,7 @@ import type { ConnectInput, ConnectOutput, ConnectUndo } from '../lanes/connect.
 import type { AccountRow } from '../tables/account-rows.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
+import { releaseParked } from './leave-parked.ts';
 import type { ConnectRequest, SessionAnswer, SessionView } from './messages.ts';
 import type { SessionRunner } from './runner.ts';
 
@@ -56,7 +57,7 @@ export class Connecting {
   ): Promise<SessionAnswer> {
     refuseWhenLate(signal);
     const driver = this.#environment.channels.driverOf(request.channel, request.mode);
-    if (driver === null) throw new GatewayError('channel_not_enabled');
+    if (driver === null) return this.#leaveToOthers(request);
     // The leases have run out while the database was away: a session opened now would be closed at once.
     if (!this.#host.lease.isHeld()) throw new GatewayError('unavailable');
     const begun = await this.#host.taking(async () => {
@@ -72,6 +73,16 @@ export class Connecting {
         ? this.#firstStep(runner, { ...request, unreachable: 'go_on' }, signal, patience)
         : this.#firstStep(runner, request, signal);
     return { kind: 'view', view: await this.#undoing(undo, firstStep) };
+  }
+
+  /** Releases the account if it is parked here. @throws GatewayError `channel_not_enabled` when it is not */
+  async #leaveToOthers({ tenantId, channel, identifier }: ConnectRequest): Promise<SessionAnswer> {
+    const { storage } = this.#environment;
+    const row = await storage.read.accounts.present(tenantId, channel, identifier);
+    const taking = (work: () => Promise<unknown>) => this.#host.taking(work);
+    const release = (id: string) => releaseParked(this.#host.parked, this.#environment, taking, id);
+    if (row !== undefined && (await release(row.id))) return { kind: 'elsewhere' };
+    throw new GatewayError('channel_not_enabled');
   }
 
   /** Undoes the connect when the work fails. */

@@ -26,7 +26,8 @@ export class SessionHost {
   readonly #runners = new Map<string, SessionRunner>();
   /** Sessions that are over and still store outcomes under their leases. */
   readonly #closing = new Set<SessionRunner>();
-  readonly #parked: ParkedLeases;
+  /** Leases of accounts whose driver this process lacks. */
+  readonly parked: ParkedLeases;
   readonly #lines = new PacedLines();
   #reserved = 0;
   /** The claim under way: how many sessions it may open, and when it ends. */
@@ -37,7 +38,7 @@ export class SessionHost {
   constructor(environment: SessionEnvironment) {
     this.#environment = environment;
     this.#log = environment.log;
-    this.#parked = new ParkedLeases(environment.clock);
+    this.parked = new ParkedLeases(environment.clock);
     const { broker, cluster, settings, storage } = environment;
     this.lease = { isHeld: () => !this.#ended && cluster.lease.isHeld() };
     this.#keeping = cluster.keep({
@@ -58,7 +59,7 @@ export class SessionHost {
 
   /** Sessions hosted, those about to open included. */
   get size(): number {
-    return this.#runners.size + this.#parked.size + this.#reserved;
+    return this.#runners.size + this.parked.size + this.#reserved;
   }
 
   /** How many more sessions it may host. */
@@ -77,17 +78,12 @@ export class SessionHost {
   }
 
   isParked(accountId: string): boolean {
-    return this.#parked.has(accountId);
-  }
-
-  /** The accounts that this process has left to others lately, as it has no driver for them. */
-  get left(): readonly string[] {
-    return this.#parked.left;
+    return this.parked.has(accountId);
   }
 
   fences(): readonly LeaseToken[] {
     const runners = [...this.#runners.values(), ...this.#closing];
-    return [...runners.map((one) => one.live.fence), ...this.#parked.leases];
+    return [...runners.map((one) => one.live.fence), ...this.parked.leases];
   }
 
   /**
@@ -142,7 +138,7 @@ export class SessionHost {
       const paced = this.#lines.take(row.channel);
       const facts = { account: row.id, channel: row.channel, ...paced };
       if (paced !== null) this.#log.warn(facts, 'no driver for this account here');
-      this.#parked.keep(fence);
+      this.parked.keep(fence);
       return;
     }
     this.open({ row, fence, driver }).start(null);
@@ -154,7 +150,7 @@ export class SessionHost {
   ): SessionRunner {
     const { id } = options.row;
     void this.#runners.get(id)?.close();
-    this.#parked.delete(id);
+    this.parked.delete(id);
     const runner: SessionRunner = new SessionRunner(this.#environment, {
       ...options,
       lease: this.lease,
@@ -177,7 +173,7 @@ export class SessionHost {
   /** Finds what no signal announced: the listeners' work, leases for others, and records that changed. */
   async sweep(): Promise<void> {
     for (const listener of this.#environment.listeners) this.#sweepListener(listener);
-    await leaveParked(this.#parked, this.#environment, (work) => this.taking(work));
+    await leaveParked(this.parked, this.#environment, (work) => this.taking(work));
     const held = [...this.#runners.values()];
     const ids = held.map((runner) => runner.live.account.id);
     const found = await this.#environment.storage.read.accounts.followed(ids);
@@ -196,7 +192,7 @@ export class SessionHost {
     const fences = this.fences();
     await atMost(stopMs, Promise.all(runners.map((runner) => runner.drain())));
     await atMost(stopMs, Promise.all(runners.map((runner) => runner.close())));
-    this.#parked.clear();
+    this.parked.clear();
     if (fences.length === 0) return;
     const { storage, broker } = this.#environment;
     await storage.submit(leaveLane, { fences, how: 'release' });
@@ -210,7 +206,7 @@ export class SessionHost {
 
   /** Closes a session whose lease another process has. */
   #lost(fence: LeaseToken): void {
-    this.#parked.forget(fence);
+    this.parked.forget(fence);
     const runner = this.#runnerOf(fence);
     if (runner === undefined) return;
     this.#environment.metrics.leaseLost('taken');
@@ -220,7 +216,7 @@ export class SessionHost {
 
   /** Logs a session out whose account was removed. */
   #revoked(fence: LeaseToken): void {
-    this.#parked.forget(fence);
+    this.parked.forget(fence);
     void this.#runnerOf(fence)?.logOut();
   }
 

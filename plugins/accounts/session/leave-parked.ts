@@ -21,3 +21,22 @@ export async function leaveParked(
   await taking(() => storage.submit(leaveLane, { fences: due, how: 'release' }));
   broker.toAll('leases', {});
 }
+
+/**
+ * Releases the parked lease of an account that is to be connected, if there is another process: it may have the driver.
+ * No process is notified, so that the connect takes the lease, not a claim.
+ * @returns whether it was released
+ */
+export async function releaseParked(
+  parked: ParkedLeases,
+  { storage, broker }: Pick<SessionEnvironment, 'storage' | 'broker'>,
+  taking: (work: () => Promise<unknown>) => Promise<unknown>,
+  accountId: string,
+): Promise<boolean> {
+  const hosts = await sessionHosts(storage);
+  const fence = parked.leases.find(({ id }) => id === accountId);
+  if (fence === undefined || hosts.every(({ id }) => id === broker.processId)) return false;
+  parked.forget(fence);
+  await taking(() => storage.submit(leaveLane, { fences: [fence], how: 'release' }));
+  return true;
+}

@@ -48,7 +48,7 @@ export class SessionClaims {
     const limit = Math.min(this.#host.room, gate.room);
     this.#isCutShort = limit < this.#host.room;
     if (limit === 0) return;
-    const { left } = this.#host;
+    const { left } = this.#host.parked;
     const input = { owner: broker.processId, leaseMs: cluster.leaseMs, limit, except: left };
     await this.#host.claiming(limit, async () => {
       const claimed = await storage.submit(claimSessionsLane, input);

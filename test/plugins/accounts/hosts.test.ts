@@ -577,6 +577,37 @@ for (const engine of databases) {
   });
 }
 
+for (const engine of databases) {
+  t.test(
+    `${engine.name}: a connect reaches the driver that its account's host lacks`,
+    async (t) => {
+      const world = await World.open(t, (await engine.create(t)).url);
+      const first = await world.start();
+      const id = await world.connected(first, '+15556000010');
+      await first.stop();
+      const storage = async () => (await World.open(t, world.url)).storage;
+      const lacking = await world.start({ channels: [] }, await storage());
+      const { host } = lacking.process;
+      await until('it to be parked', async () => host.isParked(id) || undefined);
+      const { tenantId, identifier } = await world.row(id);
+      const caller = { ...(await world.tenant()), tenantId };
+      const connect = ({ connections }: typeof lacking) =>
+        connections.connect(caller, {
+          ...{ channel: 'msgapp_web', identifier, options: plainOptions('qr'), forceNew: true },
+          ...{ waitForStep: false, unreachable: 'refuse' },
+        });
+      const apiOnly = await world.start({ roles: ['api'] }, await storage());
+      await t.rejects(connect(apiOnly), { code: 'channel_not_enabled' }, 'there is no other host');
+      t.ok(host.isParked(id));
+
+      const having = await world.start({}, await storage());
+      t.match((await connect(having)).view, { accountId: id, state: { status: 'connecting' } });
+      t.equal((await world.lease(id)).owner, having.broker.processId);
+      t.notOk(host.isParked(id));
+    },
+  );
+}
+
 /** A storage that notes when its process reads the heartbeats of others of its name. */
 function reading(storage: OpenStorage, beforeSecond: () => Promise<unknown> = async () => null) {
   const readsAt: number[] = [];
