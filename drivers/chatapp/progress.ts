@@ -101,8 +101,8 @@ export class Progress {
 
   /** The network has begun to count anew. Noted at once: the network says it once only. */
   setBack(): void {
-    // What is owed of two sequences before is given up: behind it the one before would be lost. That comes from its beginning
-    // again, as the position has passed what may be owed of it.
+    // One earlier sequence can be noted. The latest is, from its beginning, as receipts of it may be owed; those that are
+    // owed of the one before are given up.
     const begun = this.#isNotedBefore ? this.#anewFrom : null;
     if (begun !== null && this.#position !== null) this.#noted = { ...this.#position, pts: begun };
     this.#isSetBack = true;

@@ -52,7 +52,7 @@ export class CredentialWrites {
 
   constructor(store: CredentialStore) {
     this.#store = store;
-    this.#stored = new GatheredReads((names) => this.#untilItWorks(() => store.get(names)));
+    this.#stored = new GatheredReads((names) => store.get(names));
   }
 
   /**
@@ -72,7 +72,10 @@ export class CredentialWrites {
     const written = new Map<string, Value | undefined>(missing.map((name) => [name, undefined]));
     this.#reads.add(written);
     try {
-      const stored = await this.#stored.get(missing);
+      // By itself after a failure: a value of another reader may be one that cannot be opened.
+      const stored = await this.#stored
+        .get(missing)
+        .catch(() => this.#untilItWorks(() => this.#store.get(missing)));
       for (const name of missing) {
         // A change that came while the store was asked is newer than its answer, also when it is written by now.
         const change = this.#known(name);

@@ -110,4 +110,13 @@ t.test('what is asked for in one turn is read at once', async (t) => {
   );
   await writes.get(['name 2']);
   t.same(asked[1], ['name 2'], 'later ones by themselves');
+
+  store.get = async (names) => {
+    if (names.includes('damaged')) throw new Error('cannot be opened');
+    return await get(names);
+  };
+  const damaged = writes.get(['damaged']);
+  t.equal((await writes.get(['name 3'])).get('name 3'), 'of name 3', 'beside one that fails');
+  writes.close();
+  await t.rejects(damaged, /cannot be opened/);
 });

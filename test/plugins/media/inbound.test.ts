@@ -462,12 +462,12 @@ t.test('a file that waits for others is not late', async (t) => {
 
 t.test('slow files wait for each other, but not without end', async (t) => {
   const database = await engines.sqlite.create(t);
-  const timeoutMs = 1_000;
+  const timeoutMs = 2_000;
   const patiently = await world(t, database.url, { timeoutMs });
   const slow = opened(async () => {
     const parts = (async function* () {
       for (const byte of picture.subarray(0, 5)) {
-        await pause(timeoutMs / 10);
+        await pause(timeoutMs / 20);
         yield Buffer.of(byte);
       }
       yield picture.subarray(5);
@@ -475,7 +475,7 @@ t.test('slow files wait for each other, but not without end', async (t) => {
     return Readable.from(parts);
   });
   // Four at once: the last ones wait for twice as long as one may take.
-  const slowly = Array.from({ length: 20 }, () => slow);
+  const slowly = Array.from({ length: 36 }, () => slow);
   const taken = slowly.map((file) => patiently.media.take(file, patiently.tenantId, patient));
   t.match(
     await Promise.all(taken),
