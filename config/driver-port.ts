@@ -1,8 +1,8 @@
 import type { DriverEvent, Port } from '../core/contracts/driver.ts';
 import { asDriver, asGateway } from '../core/driver-context.ts';
 import type { PacedLines } from '../core/paced-lines.ts';
-import { driverMedia, type EnterDriver, gatewaySignal } from './driver-signal.ts';
-import { withMedia } from './isolated/media.ts';
+import { driverMedia, withMedia } from './driver-media.ts';
+import { type EnterDriver, gatewaySignal } from './driver-signal.ts';
 import { pacedLog } from './paced-log.ts';
 import type { Suspect, Watch } from './stall-watch.ts';
 

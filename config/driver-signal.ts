@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream';
-
 /** Runs code as the driver's. */
 export type EnterDriver = <Result>(run: () => Result) => Result;
 
@@ -27,30 +25,4 @@ export function driverSignal(signal: AbortSignal, enter: EnterDriver): DriverSig
 /** The gateway's signal where a driver hands it back, else the driver's. */
 export function gatewaySignal(signal: AbortSignal): AbortSignal {
   return originals.get(signal) ?? signal;
-}
-
-/** A medium of a driver whose `open` runs as the driver's, its stream too; any other is given back as it is. */
-export function driverMedia(
-  media: { readonly open?: unknown },
-  enter: EnterDriver,
-): { readonly open?: unknown } {
-  const { open } = media;
-  if (typeof open !== 'function') return media;
-  return {
-    ...media,
-    open: async (signal: AbortSignal): Promise<unknown> => {
-      // Never released: the signal is that of this call and of its stream.
-      const { signal: own } = driverSignal(signal, enter);
-      return driverStream(await enter(() => open.call(media, own)), enter);
-    },
-  };
-}
-
-/** Has the driver's code in a stream run as the driver's, though the gateway reads and destroys it. */
-function driverStream(stream: unknown, enter: EnterDriver): unknown {
-  if (!(stream instanceof Readable)) return stream;
-  const { _read: read, _destroy: destroy } = stream;
-  stream._read = (size) => enter(() => read.call(stream, size));
-  stream._destroy = (error, done) => enter(() => destroy.call(stream, error, done));
-  return stream;
 }

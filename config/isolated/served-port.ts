@@ -7,10 +7,10 @@ import type {
   StateEvent,
 } from '../../core/contracts/driver.ts';
 import { notConnected } from '../../core/contracts/driver-error.ts';
+import { withMedia } from '../driver-media.ts';
 import { CallsEnded, type CallTarget, type ThreadCalls } from './calls.ts';
 import type { ForgottenNames } from './forgotten-names.ts';
 import type { LentFiles } from './lent-files.ts';
-import { withMedia } from './media.ts';
 
 /** The session was closed at the deadline of the lease. */
 const lapsed: StateEvent = {

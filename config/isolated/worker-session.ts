@@ -10,11 +10,11 @@ import type {
 import { notConnected } from '../../core/contracts/driver-error.ts';
 import { asDriver, type DriverPlace } from '../../core/driver-context.ts';
 import { refuseNoSession } from '../../core/driver-values.ts';
-import { driverMedia, driverSignal, type EnterDriver } from '../driver-signal.ts';
+import { driverMedia, withMedia } from '../driver-media.ts';
+import { driverSignal, type EnterDriver } from '../driver-signal.ts';
 import type { ThreadCalls } from './calls.ts';
 import type { LeaseWatch } from './lease-watch.ts';
 import type { ThreadFile } from './lent-files.ts';
-import { withMedia } from './media.ts';
 import { threadLog } from './worker-log.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CredentialStore } from '../../core/contracts/driver.ts';
-import { GatheredReads } from './gathered-reads.ts';
+import { CredentialReads } from './credential-reads.ts';
 
 /** Pause before credentials that could not be read or written are tried again, in milliseconds. */
 const againMs = 250;
@@ -40,9 +40,7 @@ export class CredentialWrites {
   /** Something outside of the holds waits for them: it was built upon their changes. */
   #builtUpon = false;
   #writing: ReadonlyMap<string, Value> = new Map();
-  /** For each read under way: its names, and what was written under them meanwhile. */
-  readonly #reads = new Set<Map<string, Value | undefined>>();
-  readonly #stored: GatheredReads;
+  readonly #reads: CredentialReads;
   #write: Promise<void> = Promise.resolve();
   #next: Promise<void> | null = null;
   readonly #holds = new Set<Replaced>();
@@ -52,7 +50,11 @@ export class CredentialWrites {
 
   constructor(store: CredentialStore) {
     this.#store = store;
-    this.#stored = new GatheredReads((names) => store.get(names));
+    this.#reads = new CredentialReads(
+      store,
+      (name) => this.#known(name),
+      (work) => this.#untilItWorks(work),
+    );
   }
 
   /**
@@ -69,22 +71,8 @@ export class CredentialWrites {
       else if (value !== null) found.set(name, value);
     }
     if (missing.length === 0) return found;
-    const written = new Map<string, Value | undefined>(missing.map((name) => [name, undefined]));
-    this.#reads.add(written);
-    try {
-      // By itself after a failure: a value of another reader may be one that cannot be opened.
-      const stored = await this.#stored
-        .get(missing)
-        .catch(() => this.#untilItWorks(() => this.#store.get(missing)));
-      for (const name of missing) {
-        // A change that came while the store was asked is newer than its answer, also when it is written by now.
-        const change = this.#known(name);
-        const newer = change === undefined ? written.get(name) : change;
-        const value = newer === undefined ? (stored[name] ?? null) : newer;
-        if (value !== null) found.set(name, value);
-      }
-    } finally {
-      this.#reads.delete(written);
+    for (const [name, value] of await this.#reads.get(missing)) {
+      if (value !== null) found.set(name, value);
     }
     return found;
   }
@@ -241,11 +229,7 @@ export class CredentialWrites {
     this.#writing = values;
     try {
       await this.#store.set(Object.fromEntries(values));
-      for (const written of this.#reads) {
-        for (const name of written.keys()) {
-          if (values.has(name)) written.set(name, values.get(name));
-        }
-      }
+      this.#reads.noteWritten(values);
     } catch (error) {
       for (const [name, value] of values) {
         if (!this.#changed.has(name) && !this.#closed) this.#changed.set(name, value);

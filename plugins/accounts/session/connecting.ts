@@ -17,7 +17,7 @@ const rereads = 5;
 /** How long a connect that replaces a link waits for its first step, as a share of the time of a request. */
 const patientShare = 0.7;
 
-/** This process stops: another one carries the connect out, once this one has undone what it has begun. */
+/** The process stops. Another process carries the connect out, after what was begun here is undone. */
 class HostStopping extends Error {}
 
 type Begun = Extract<ConnectOutput, { kind: 'begun' }>;
