@@ -48,6 +48,8 @@ export class Awaited {
   readonly #parts: AwaitedParts;
   readonly #socket: LibrarySocket;
   #envelopes = new Map<string, Envelope>();
+  /** Names of those whose writer was erased, also in the list: the phone may answer later what it was asked before. */
+  readonly #erased = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
   /** By `performance.now`, so that a clock that is set back does not move it. */
   #notBefore = 0;
@@ -67,7 +69,8 @@ export class Awaited {
     this.#envelopes = new Map(
       names.flatMap((name) => {
         const text = stored.get(name);
-        return text === undefined ? [] : [storedEnvelope(text)];
+        if (text === undefined) this.#erased.add(name);
+        return text === undefined || this.#erased.has(name) ? [] : [storedEnvelope(text)];
       }),
     );
     this.#wait();
@@ -81,10 +84,14 @@ export class Awaited {
 
   /** Waits no more for those whose credentials are being deleted. */
   forget(names: readonly string[]): void {
-    const deleted = new Set(names);
-    for (const id of this.#envelopes.keys()) {
-      if (deleted.has(nameOf(id))) this.received(id);
-    }
+    for (const name of names) if (name.startsWith(awaitedPrefix)) this.#erased.add(name);
+    for (const name of [...this.#erased].slice(0, -mostAwaited)) this.#erased.delete(name);
+    for (const id of this.#envelopes.keys()) if (this.isErased(id)) this.received(id);
+  }
+
+  /** Whether it was waited for when its writer was erased, and has not come again since. */
+  isErased(id: string): boolean {
+    return this.#erased.has(nameOf(id));
   }
 
   of(id: string): Envelope | undefined {
@@ -100,6 +107,7 @@ export class Awaited {
   add({ key, pushName, messageTimestamp }: WAMessage): void {
     const { id } = key;
     if (!id || this.#envelopes.has(id)) return;
+    this.#erased.delete(nameOf(id));
     const at = timeOf(messageTimestamp) / 1_000;
     const receivedAt = Date.now();
     const askAt = receivedAt + firstPauseMs;
@@ -161,7 +169,7 @@ export class Awaited {
   /** Writes what is known of a message, or that nothing is. */
   #save(id: string): void {
     const envelope = this.#envelopes.get(id);
-    const names = [...this.#envelopes.keys()].map(nameOf);
+    const names = [...this.#erased, ...[...this.#envelopes.keys()].map(nameOf)];
     this.#parts.keys.writes.set(
       new Map([
         [nameOf(id), envelope === undefined ? null : JSON.stringify([id, envelope])],

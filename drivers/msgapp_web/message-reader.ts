@@ -142,6 +142,8 @@ export class MessageReader {
   /** What the account's phone handed over later. */
   async *#resent({ id, message }: Resent): AsyncIterable<DriverEvent> {
     if (message === null) return this.#awaited.giveUp(id);
+    // The phone was asked before its writer was erased.
+    if (this.#awaited.isErased(id)) return;
     const envelope = this.#awaited.of(id);
     const { key, pushName, at } = envelope ?? { ...message, at: null };
     const messageTimestamp = at ?? message.messageTimestamp ?? Math.floor(Date.now() / 1_000);

@@ -740,6 +740,37 @@ t.test('an erased contact is in no message that is waited for, others are', asyn
   }
 });
 
+t.test('what the phone was asked for before an erasure brings nobody back', async (t) => {
+  const asked = async () => (await network.heard())['message peer'] ?? 0;
+  for (const connected of [true, false]) {
+    let one: Opened & { phone: string } = await linked();
+    const { phone } = one;
+    await network.resend(phone, 'late');
+    const before = await asked();
+    const write = async (from: string, text: string) => {
+      await network.write(phone, { from, name: 'One', text, withheld: '' });
+      await allAcknowledged(phone);
+    };
+    await write(ben, 'before');
+    await write(ada, 'of another');
+    await until('the phone to be asked', async () => (await asked()) >= before + 2 || undefined);
+    if (!connected) one = { ...(await bench.reopened(one)), phone };
+    await erase(one, ben);
+    t.same(namesWith(one, ben), []);
+    if (!connected) {
+      await one.session.resume();
+      await one.port.state('connected');
+    }
+    await write(ben, 'after');
+    await until('the phone to be asked', async () => (await asked()) >= before + 3 || undefined);
+    await network.resend(phone, 'content');
+    const texts = [await one.port.message(30_000), await one.port.message(30_000)];
+    t.same(texts.map(({ text }) => text).sort(), ['after', 'of another']);
+    await allAcknowledged(phone);
+    t.equal(messagesOf(one).length, 2, connected ? 'connected' : 'without a connection');
+  }
+});
+
 t.test('a file that arrives when its connection ends comes by the next', async (t) => {
   leadToMediaHost(t);
   const one = await linked();

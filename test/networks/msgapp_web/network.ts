@@ -308,7 +308,9 @@ export class FakeNetwork {
 
   /** What the phone answers its device that asks for messages which came without content. */
   async resend(number: string, what: Phone['resends']): Promise<void> {
-    this.#phone(number).resends = what;
+    const phone = this.#phone(number);
+    phone.resends = what;
+    if (what !== 'late') for (const answer of phone.lateAnswers.splice(0)) await answer();
   }
 
   /**

@@ -305,8 +305,20 @@ export class Switchboard {
     const { protocolMessage } = message.deviceSentMessage?.message ?? message;
     const request = protocolMessage?.peerDataOperationRequestMessage;
     if (!request || phone.resends === 'off') return;
-    const answer = resendAnswer(this.library, request, this.written, phone.resends);
-    await this.tellOwnDevice(phone, companion, `RESENT${node.attrs.id}`, answer);
+    if (phone.resends === 'late') {
+      phone.lateAnswers.push(() => this.#resend(phone, companion, node, request));
+    } else await this.#resend(phone, companion, node, request);
+  }
+
+  async #resend(
+    phone: Phone,
+    companion: Companion,
+    { attrs }: BinaryNode,
+    request: proto.Message.IPeerDataOperationRequestMessage,
+  ): Promise<void> {
+    const what = phone.resends === 'nothing' ? 'nothing' : 'content';
+    const answer = resendAnswer(this.library, request, this.written, what);
+    await this.tellOwnDevice(phone, companion, `RESENT${attrs.id}`, answer);
   }
 
   async #sent(phone: Phone, companion: Companion, wire: Wire, node: BinaryNode): Promise<void> {
