@@ -9,6 +9,7 @@ import type {
 import { asDriver, driverAtWork } from '../../core/driver-context.ts';
 import { SharedDeadline } from '../../core/shared-deadline.ts';
 import { refuseNoDriver } from '../driver-shape.ts';
+import { isThrownAtAbort } from '../driver-signal.ts';
 import { makeOfPackage } from '../outside-package.ts';
 import { ThreadCalls } from './calls.ts';
 import { LeaseWatch } from './lease-watch.ts';
@@ -34,8 +35,14 @@ setInterval(() => {
   calls.notify('gateway', 'beat', []);
 }, beatMs);
 
-process.on('unhandledRejection', (error) => {
+function reportUnhandled(error: unknown): void {
   calls.notify('gateway', 'unhandled', [driverAtWork()?.accountId ?? null, sentError(error)]);
+}
+process.on('unhandledRejection', reportUnhandled);
+process.on('uncaughtException', (error) => {
+  // Any other ends the thread, as without this listener.
+  if (!isThrownAtAbort()) throw error;
+  reportUnhandled(error);
 });
 
 let driver: Driver | null = null;

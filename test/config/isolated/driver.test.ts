@@ -68,6 +68,24 @@ const deeds = {
     await emit('message', { media: { open } });
     await new Promise(() => undefined);
   },
+  async throwsAtAbort({ emit, signal }) {
+    const fail = (text) => () => {
+      throw new Error(text);
+    };
+    AbortSignal.any([signal]).addEventListener('abort', fail('at the abort of another signal'));
+    signal.addEventListener('abort', fail('at the abort'));
+    const open = (opening) => {
+      opening.addEventListener('abort', fail('at the abort of a file'));
+      return new Promise(() => undefined);
+    };
+    void emit('message', { media: { open } });
+    await new Promise(() => undefined);
+  },
+  async throwsAfterAbort({ port, signal }) {
+    signal.addEventListener('abort', () => setTimeout(() => deeds.unknown()));
+    port.leftOut('call');
+    await new Promise(() => undefined);
+  },
   async breaksOff({ emit, message }) {
     const begun = new Readable({ read() {} });
     begun.push('begun');
@@ -433,6 +451,54 @@ t.test('what is left rejected later is a fault of its account, too', async (t) =
   for (const error of ['while it opens', 'while it is read', 'at the abort']) {
     t.match(faults.shift(), { accountId: 'acc_ada', kind: 'unhandled', error: { message: error } });
   }
+});
+
+t.test('what a listener of an abort throws is a fault of its account, too', async (t) => {
+  const driver = await make();
+  t.teardown(() => driver.close());
+  let isOpened = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    isOpened = resolve;
+  });
+  const opening = new AbortController();
+  const ada = open(driver, 'ada', {
+    async emit(event) {
+      const media = event.type === 'message' ? event.media : null;
+      if (media?.open === undefined) return;
+      isOpened();
+      await media.open(opening.signal);
+    },
+    leftOut: () => isOpened(),
+  });
+  const ben = open(driver, 'ben');
+  await Promise.all([ada.session.resume(), ben.session.resume()]);
+  const over = new AbortController();
+  const sending = ada.send('throwsAtAbort', {}, over.signal);
+  sending.catch(() => undefined);
+  await opened;
+  over.abort();
+  opening.abort();
+  await until('the faults', async () => faults.length === 3 || undefined);
+  const texts = ['at the abort of another signal', 'at the abort', 'at the abort of a file'];
+  const found = faults.splice(0);
+  t.match(
+    found,
+    texts.map(() => ({ accountId: 'acc_ada', kind: 'unhandled', call: 'later' })),
+  );
+  t.same(found.map(({ error }) => (error as Error).message).sort(), texts.sort());
+  await ben.send('logs');
+  await ada.send('logs');
+  t.equal(ben.events.length, 1, 'the thread goes on');
+
+  const again = new AbortController();
+  const called = new Promise<void>((resolve) => {
+    isOpened = resolve;
+  });
+  const ending = ada.send('throwsAfterAbort', {}, again.signal);
+  await called;
+  again.abort();
+  await t.rejects(ending, { code: 'driver_failed' }, 'what is thrown later ends it');
+  t.match(faults.splice(0), [{ accountId: null, error: { message: /not a function/ } }]);
 });
 
 t.test('what will not do is refused at the start', async (t) => {
