@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Driver, DriverEvent, Port, Session } from '../../core/contracts/driver.ts';
+import type {
+  Driver,
+  DriverContact,
+  DriverEvent,
+  Port,
+  Session,
+} from '../../core/contracts/driver.ts';
 import type { DriverWorld } from '../../testing/contract/driver.ts';
 
 /** What is wrong about a driver of the simulated network. */
@@ -8,6 +14,27 @@ interface Wrong {
   readonly spoil: (driver: Driver) => Driver;
   /** What is different about the network. */
   readonly world?: (world: DriverWorld) => Partial<DriverWorld>;
+}
+
+/** A contact whose values only the prototype has. */
+class Writer implements DriverContact {
+  readonly #contact: DriverContact;
+
+  constructor(contact: DriverContact) {
+    this.#contact = contact;
+  }
+
+  get phone() {
+    return this.#contact.phone;
+  }
+
+  get networkId() {
+    return this.#contact.networkId;
+  }
+
+  get name() {
+    return this.#contact.name;
+  }
 }
 
 /** Drivers that are wrong on purpose, by their fault. */
@@ -39,6 +66,12 @@ export const wrongDrivers: Readonly<Record<string, Wrong>> = {
     spoil: (driver) =>
       emitting(driver, (event) =>
         event.type === 'message' ? { ...event, from: { ...event.from, name: undefined } } : event,
+      ),
+  },
+  'names who writes by getters': {
+    spoil: (driver) =>
+      emitting(driver, (event) =>
+        event.type === 'message' ? { ...event, from: new Writer(event.from) } : event,
       ),
   },
   'leaves out when to connect again': {

@@ -14,6 +14,7 @@ import {
   type ProxyAddress,
 } from '../../../core/contracts/driver.ts';
 import { isDriverEvent } from '../../../core/driver-values.ts';
+import { inheritedValue } from './inherited-values.ts';
 
 /** How long the verbs below wait for an event, in milliseconds; the suite says less. */
 const usualPatienceMs = 15_000;
@@ -97,11 +98,21 @@ export class MemoryPort implements Port {
   }
 
   emit(event: DriverEvent): Promise<void> {
-    if (isDriverEvent(event)) return this.#take(event);
-    const refused = Promise.reject(this.refusal('emit', event));
+    const error = this.#refusalOf(event);
+    if (error === null) return this.#take(event);
+    const refused = Promise.reject(error);
     // A driver that ignores the outcome is judged by what was noted.
     refused.catch(() => undefined);
     return refused;
+  }
+
+  #refusalOf(event: DriverEvent): TypeError | null {
+    if (!isDriverEvent(event)) return this.refusal('emit', event);
+    const place = inheritedValue(event);
+    if (place === null) return null;
+    const why = `${place} is no property of its own, and what only a prototype has is not read`;
+    this.nonsense.push(`emit: ${why}`);
+    return new TypeError(`emit: ${why}`);
   }
 
   async #take(event: DriverEvent): Promise<void> {
