@@ -49,6 +49,18 @@ interface Search {
   giveUpAt: number;
 }
 
+/** A process that a connect goes to. */
+interface Target {
+  readonly id: string;
+  /** It owns the session of the account. */
+  readonly isOwner: boolean;
+}
+
+/** The refusal of one process; as an owner it may take a connect that it has refused before. */
+interface Refusal extends Pick<Target, 'isOwner'> {
+  readonly error: GatewayError;
+}
+
 type AccountRequest = Exclude<SessionRequest, { operation: 'connect' }>;
 
 /** Finds the process that hosts a session, or is to host it, and asks it. */
@@ -65,23 +77,25 @@ export class SessionDirectory {
    */
   async connect(request: ConnectRequest): Promise<SessionView> {
     const search = this.#search(this.#parts.requestTimeoutMs);
-    const refused = new Map<string, GatewayError>();
+    const refused = new Map<string, Refusal>();
     let silent = new Set<string>();
     for (;;) {
       const target = await this.#pickHost(request, refused, silent);
       const answer =
         target === null
           ? null
-          : await this.#ask(target, { operation: 'connect', ...request }, search).catch((error) => {
-              if (!isOfThisHost(error)) throw error;
-              refused.set(target, error);
-              return 'refused' as const;
-            });
+          : await this.#ask(target.id, { operation: 'connect', ...request }, search).catch(
+              (error) => {
+                if (!isOfThisHost(error)) throw error;
+                refused.set(target.id, { error, isOwner: target.isOwner });
+                return 'refused' as const;
+              },
+            );
       if (answer === 'refused') continue;
       if (answer?.kind === 'view') return answer.view;
       // Every process is asked once before any is asked again.
       if (target === null) silent = new Set();
-      else silent.add(target);
+      else silent.add(target.id);
       await this.#pauseIn(search);
     }
   }
@@ -123,9 +137,9 @@ export class SessionDirectory {
   /** Picks the process that a connect goes to; null when none can be asked at this moment. */
   async #pickHost(
     request: ConnectRequest,
-    refused: ReadonlyMap<string, GatewayError>,
+    refused: ReadonlyMap<string, Refusal>,
     silent: ReadonlySet<string>,
-  ): Promise<string | null> {
+  ): Promise<Target | null> {
     const { storage, broker } = this.#parts;
     const { tenantId, channel, identifier } = request;
     const hosts = await sessionHosts(storage);
@@ -134,11 +148,11 @@ export class SessionDirectory {
     const host = account === undefined ? null : await this.#hostOf(account.id);
     if (host !== null) {
       const refusal = refused.get(host);
-      if (refusal !== undefined) throw refusal;
-      return host;
+      if (refusal?.isOwner) throw refusal.error;
+      return { id: host, isOwner: true };
     }
     if (hosts.every(({ id }) => refused.has(id))) {
-      const refusals = [...refused.values()];
+      const refusals = [...refused.values()].map(({ error }) => error);
       // One that is full may have room later.
       throw refusals.find(isFull) ?? refusals[0] ?? new SessionUnreachable();
     }
@@ -148,7 +162,8 @@ export class SessionDirectory {
     const load = (host: ClusterProcess): number =>
       host.sessions - (host.id === broker.processId ? 1 : 0);
     asked.sort((one, other) => seemsFull(one) - seemsFull(other) || load(one) - load(other));
-    return asked[0]?.id ?? null;
+    const [first] = asked;
+    return first === undefined ? null : { id: first.id, isOwner: false };
   }
 
   /** The process whose lease of this account is valid by the database's clock; null when none is. */

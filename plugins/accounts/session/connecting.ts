@@ -79,6 +79,8 @@ export class Connecting {
   async #leaveToOthers({ tenantId, channel, identifier }: ConnectRequest): Promise<SessionAnswer> {
     const { storage } = this.#environment;
     const row = await storage.read.accounts.present(tenantId, channel, identifier);
+    // What a claim has won is parked a moment later.
+    await this.#host.claimed;
     const taking = (work: () => Promise<unknown>) => this.#host.taking(work);
     const release = (id: string) => releaseParked(this.#host.parked, this.#environment, taking, id);
     if (row !== undefined && (await release(row.id))) return { kind: 'elsewhere' };

@@ -73,6 +73,11 @@ export class SessionHost {
     return this.#stopping;
   }
 
+  /** Resolves when a claim under way has opened, or parked, what it has won. */
+  get claimed(): Promise<void> {
+    return this.#claim.ended;
+  }
+
   runner(accountId: string): SessionRunner | undefined {
     return this.#runners.get(accountId);
   }
@@ -91,7 +96,7 @@ export class SessionHost {
    * @throws GatewayError when no slot is free
    */
   async reserving<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.room === 0) await this.#claim.ended;
+    if (this.room === 0) await this.claimed;
     if (this.room === 0) throw new GatewayError('connection_service_at_capacity');
     this.#reserved += 1;
     try {

@@ -24,19 +24,20 @@ export async function leaveParked(
 
 /**
  * Releases the parked lease of an account that is to be connected, if there is another process: it may have the driver.
- * No process is notified, so that the connect takes the lease, not a claim.
+ * No process is notified, and this one claims it no more while the connect may go on: the connect takes the lease.
  * @returns whether it was released
  */
 export async function releaseParked(
   parked: ParkedLeases,
-  { storage, broker }: Pick<SessionEnvironment, 'storage' | 'broker'>,
+  { storage, broker, settings }: Pick<SessionEnvironment, 'storage' | 'broker' | 'settings'>,
   taking: (work: () => Promise<unknown>) => Promise<unknown>,
   accountId: string,
 ): Promise<boolean> {
   const hosts = await sessionHosts(storage);
   const fence = parked.leases.find(({ id }) => id === accountId);
   if (fence === undefined || hosts.every(({ id }) => id === broker.processId)) return false;
-  parked.forget(fence);
+  // Before the release: the next claim of this process may be under way already.
+  parked.leaveFor(fence, settings.requestTimeoutMs);
   await taking(() => storage.submit(leaveLane, { fences: [fence], how: 'release' }));
   return true;
 }

@@ -14,7 +14,7 @@ const mostDoublings = 6;
 export class ParkedLeases {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #kept = new Map<string, { readonly lease: LeaseToken; readonly since: number }>();
-  /** Since when each account was left to others. */
+  /** Until when each account is left to others. */
   readonly #left = new Map<string, number>();
   /** How often each account was left to others. */
   readonly #turns = new Map<string, number>();
@@ -42,7 +42,7 @@ export class ParkedLeases {
 
   /** The accounts that were left to others lately. */
   get left(): readonly string[] {
-    for (const [id, since] of this.#left) if (this.#isOver(since, turnMs)) this.#left.delete(id);
+    for (const [id, until] of this.#left) if (this.#isOver(until, 0)) this.#left.delete(id);
     return [...this.#left.keys()];
   }
 
@@ -56,10 +56,15 @@ export class ParkedLeases {
 
   leave(leases: readonly LeaseToken[]): void {
     for (const lease of leases) {
-      this.#left.set(lease.id, this.#clock.monotonic());
+      this.leaveFor(lease, turnMs);
       this.#turns.set(lease.id, (this.#turns.get(lease.id) ?? 0) + 1);
-      this.forget(lease);
     }
+  }
+
+  /** Leaves a lease to others for so long, milliseconds; that is no turn. */
+  leaveFor(lease: LeaseToken, ms: number): void {
+    this.#left.set(lease.id, this.#clock.monotonic() + ms);
+    this.forget(lease);
   }
 
   forget({ id, number }: LeaseToken): void {

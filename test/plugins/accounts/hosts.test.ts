@@ -608,6 +608,39 @@ for (const engine of databases) {
   );
 }
 
+t.test('a connect waits for a claim of its account by who lacks the driver', async (t) => {
+  const world = await makeWorld(t);
+  const first = await world.start();
+  const id = await world.connected(first, '+15556000011');
+  await first.stop();
+  const storage = async () => (await World.open(t, world.url)).storage;
+  const state = { isHeldUp: true };
+  const plain = await storage();
+  const heldUp = submitting(plain, async (lane, input) => {
+    const output = await plain.submit(lane, input);
+    if (lane.name !== claimSessionsLane.name) return output;
+    await until('the claim to go on', async () => !state.isHeldUp || undefined);
+    return output;
+  });
+  const lacking = await world.start({ channels: [] }, heldUp);
+  const { broker, process } = lacking;
+  const isClaimed = async () => (await world.lease(id)).owner === broker.processId || undefined;
+  await until('it to be claimed', isClaimed);
+  const having = await world.start({}, await storage());
+  const { tenantId, identifier } = await world.row(id);
+  const connecting = having.connections.connect(
+    { ...(await world.tenant()), tenantId },
+    {
+      ...{ channel: 'msgapp_web', identifier, options: plainOptions('qr'), forceNew: true },
+      ...{ waitForStep: false, unreachable: 'refuse' },
+    },
+  );
+  await Promise.race([connecting.catch(() => undefined), sleep(300)]);
+  t.notOk(process.host.isParked(id));
+  state.isHeldUp = false;
+  t.match((await connecting).view, { accountId: id, state: { status: 'connecting' } });
+});
+
 /** A storage that notes when its process reads the heartbeats of others of its name. */
 function reading(storage: OpenStorage, beforeSecond: () => Promise<unknown> = async () => null) {
   const readsAt: number[] = [];

@@ -4,11 +4,12 @@ import { systemClock } from '../../../core/contracts/clock.ts';
 import type { Json } from '../../../core/contracts/json.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import { type ErrorCode, GatewayError } from '../../../core/errors.ts';
+import { unconnected } from '../../../plugins/accounts/account-state.ts';
 import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import type { ConnectRequest } from '../../../plugins/accounts/session/messages.ts';
 import { SessionDirectory } from '../../../plugins/accounts/session-directory.ts';
 import { beatLane } from '../../../plugins/cluster/lanes.ts';
-import { migratedStorage } from '../../fixtures/process.ts';
+import { migratedStorage, run } from '../../fixtures/process.ts';
 import { databases } from '../../harness/databases.ts';
 
 const request: ConnectRequest = {
@@ -92,6 +93,54 @@ for (const engine of databases) {
     t.same(await outcomeOf({ here: 'elsewhere' }), [both, view], 'as it stops');
     t.same(await outcomeOf({ here: 'account_cap' }), [['here'], 'account_cap']);
   });
+
+  t.test(
+    `${engine.name}: who has refused and then claims the account is asked again`,
+    async (t) => {
+      const storage = await migratedStorage(t, (await engine.create(t)).url);
+      for (const [sessions, id] of ['here', 'other'].entries()) {
+        await storage.submit(beatLane, {
+          ...{ id, name: id, roles: ['sessions'], sessions, capacity: 10 },
+        });
+      }
+      const { tenantId, channel, identifier, options: connectOptions } = request;
+      const account = { id: 'acc_1', tenantId, channel, identifier, connectOptions };
+      const tenant = { id: tenantId, name: 'a tenant', mode: 'test', plan: 'growth' } as const;
+      const rest = { status: 'active', disabled: [], ramp: false } as const;
+      await run(storage, async (unit) => {
+        await unit.tenants.insert([{ ...tenant, ...rest, createdAt: unit.now }]);
+        await unit.accounts.insert([{ ...account, state: unconnected, createdAt: unit.now }]);
+      });
+      const claim = () =>
+        run(storage, (unit) => unit.leases.take(['acc_1'], 'here', unit.now + 60_000));
+      const release = () =>
+        run(storage, async (unit) =>
+          unit.leases.rows.release(await unit.leases.rows.ownedBy('here')),
+        );
+      /** What a connect comes to where `here` claims the account after it has refused. */
+      const outcomeOf = async (asOwner: () => Promise<Json>) => {
+        const asked: string[] = [];
+        const directory = directoryOf(storage, 30_000, async (processId) => {
+          asked.push(processId);
+          if (processId === 'other') return { kind: 'view', view: { accountId: 'acc_1' } };
+          if (asked.length > 1) return asOwner();
+          await claim();
+          throw new GatewayError('channel_not_enabled');
+        });
+        const outcome = await directory.connect(request).catch(({ code }: GatewayError) => code);
+        return [asked, outcome];
+      };
+      const leave = async () => {
+        await release();
+        return { kind: 'elsewhere' };
+      };
+      t.same(await outcomeOf(leave), [['here', 'here', 'other'], { accountId: 'acc_1' }]);
+      const refuse = async () => {
+        throw new GatewayError('channel_not_enabled');
+      };
+      t.same(await outcomeOf(refuse), [['here', 'here'], 'channel_not_enabled']);
+    },
+  );
 
   t.test(
     `${engine.name}: while the broker is away a session of another process is given up soon`,
