@@ -6,6 +6,7 @@ import { GatewayError } from '../../core/errors.ts';
 import type { ClusterProcess } from '../cluster/contract.ts';
 import type { Sealer } from './session/credentials.ts';
 import type {
+  ConnectBegun,
   ConnectRequest,
   SessionAnswer,
   SessionRequest,
@@ -79,12 +80,16 @@ export class SessionDirectory {
     const search = this.#search(this.#parts.requestTimeoutMs);
     const refused = new Map<string, Refusal>();
     let silent = new Set<string>();
+    let begun: ConnectBegun | null = null;
     for (;;) {
       const target = await this.#pickHost(request, refused, silent);
-      const answer =
+      const leftMs = search.deadline - this.#parts.clock.monotonic();
+      const going: ConnectRequest =
+        begun === null ? request : { ...request, begun: { ...begun, leftMs } };
+      const answer: SessionAnswer | 'refused' | null =
         target === null
           ? null
-          : await this.#ask(target.id, { operation: 'connect', ...request }, search).catch(
+          : await this.#ask(target.id, { operation: 'connect', ...going }, search).catch(
               (error) => {
                 if (!isOfThisHost(error)) throw error;
                 refused.set(target.id, { error, isOwner: target.isOwner });
@@ -93,6 +98,7 @@ export class SessionDirectory {
             );
       if (answer === 'refused') continue;
       if (answer?.kind === 'view') return answer.view;
+      if (answer?.kind === 'elsewhere') begun = answer.begun ?? begun;
       // Every process is asked once before any is asked again.
       if (target === null) silent = new Set();
       else silent.add(target.id);

@@ -29,6 +29,8 @@ export interface ConnectInput {
   readonly link?: string | undefined;
   /** The one record that the caller's key may link; undefined: any. */
   readonly onlyAccountId?: string | undefined;
+  /** What this connect has done before, in another process; undefined: nothing. */
+  readonly begun?: { readonly replaced: boolean } | undefined;
 }
 
 type RefusalCode =
@@ -125,7 +127,7 @@ async function connectOne(
   const after = batch.add(known, decided, { options: input.options });
   await batch.write();
   if (input.link === undefined) await unit.links.end([accountId]);
-  else await unit.links.countRestart(accountId);
+  else if (input.begun === undefined) await unit.links.countRestart(accountId);
   await unit.leases.take([accountId], owner, unit.now + input.leaseMs);
   const [taken] = await unit.leases.rows.find([accountId]);
   return begun(input, row ?? null, after, taken?.fence ?? 0);
@@ -133,7 +135,7 @@ async function connectOne(
 
 /** @param former the record before this connect; null: it was made by it */
 function begun(
-  { owner, proxy }: ConnectInput,
+  { owner, proxy, begun: earlier }: ConnectInput,
   former: AccountRow | null,
   row: AccountRow,
   number: number,
@@ -144,7 +146,7 @@ function begun(
   const undo: ConnectUndo = {
     fence,
     created: former === null,
-    replaced: former !== null && ownsNumber(former),
+    replaced: earlier?.replaced === true || (former !== null && ownsNumber(former)),
     proxy: isProxyNew ? { written: proxy, before: proxyBefore } : null,
     before: former?.status === 'disconnected' ? recordOf(former) : null,
   };
@@ -162,7 +164,7 @@ async function refusal(
   }
   const { onlyAccountId } = input;
   if (onlyAccountId !== undefined && onlyAccountId !== row?.id) return 'scope_missing';
-  const ended = input.link === undefined ? null : await refusalOfLink(unit, input.link, row);
+  const ended = await refusalOfLink(unit, input, row);
   if (ended !== null) return ended;
   if (row !== undefined && ownsNumber(row) && !input.forceNew) return 'already_connected';
   const key = claimKey(input);
@@ -176,14 +178,17 @@ async function refusal(
 
 async function refusalOfLink(
   unit: Unit,
-  tokenHash: string,
+  input: ConnectInput,
   row: AccountRow | undefined,
 ): Promise<RefusalCode | null> {
+  const { link: tokenHash } = input;
+  if (tokenHash === undefined) return null;
   const link = await unit.links.find(tokenHash);
   if (link === undefined || link.accountId !== row?.id) return 'link_not_found';
   if (link.expiresAt <= unit.now) return 'link_not_found';
   if (isUsed(link, row)) return 'link_used';
-  return link.restarts < linkRestarts ? null : 'link_restart_cap';
+  const isCounted = input.begun !== undefined;
+  return isCounted || link.restarts < linkRestarts ? null : 'link_restart_cap';
 }
 
 function insert(unit: Unit, input: ConnectInput): Promise<void> {

@@ -8,7 +8,7 @@ import type { AccountRow } from '../tables/account-rows.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
 import { releaseParked } from './leave-parked.ts';
-import type { ConnectRequest, SessionAnswer, SessionView } from './messages.ts';
+import type { ConnectBegun, ConnectRequest, SessionAnswer, SessionView } from './messages.ts';
 import type { SessionRunner } from './runner.ts';
 
 /** How often a record is read again after it changed before its lock was taken. */
@@ -18,7 +18,14 @@ const rereads = 5;
 const patientShare = 0.7;
 
 /** The process stops. Another process carries the connect out, after what was begun here is undone. */
-class HostStopping extends Error {}
+class HostStopping extends Error {
+  /** What stays of it; undefined: nothing was begun. */
+  readonly begun: ConnectBegun | undefined;
+  constructor(begun?: ConnectBegun) {
+    super('this process stops');
+    this.begun = begun;
+  }
+}
 
 type Begun = Extract<ConnectOutput, { kind: 'begun' }>;
 
@@ -41,11 +48,11 @@ export class Connecting {
    */
   connect(request: ConnectRequest, signal: AbortSignal): Promise<SessionAnswer> {
     const number = `${request.tenantId}|${request.channel}|${request.identifier}`;
-    const { requestTimeoutMs } = this.#environment.settings;
-    const patience = AbortSignal.timeout(Math.round(requestTimeoutMs * patientShare));
+    const leftMs = request.begun?.leftMs ?? this.#environment.settings.requestTimeoutMs;
+    const patience = AbortSignal.timeout(Math.max(0, Math.round(leftMs * patientShare)));
     const connecting = this.#queues.run(number, () => this.#connect(request, signal, patience));
     return connecting.catch((error): SessionAnswer => {
-      if (error instanceof HostStopping) return { kind: 'elsewhere' };
+      if (error instanceof HostStopping) return elsewhere(error.begun);
       throw error;
     });
   }
@@ -93,7 +100,7 @@ export class Connecting {
       return await work();
     } catch (error) {
       await this.#host.taking(() => this.#undo(undo));
-      throw error;
+      throw error instanceof HostStopping ? new HostStopping({ replaced: undo.replaced }) : error;
     }
   }
 
@@ -119,7 +126,7 @@ export class Connecting {
   ): Promise<ConnectOutput> {
     const { storage, lanes, broker, cluster, proxies } = this.#environment;
     const { tenantId, mode, channel, identifier, options, forceNew, accountsCap, link } = request;
-    const { proxy, onlyAccountId } = request;
+    const { proxy, onlyAccountId, begun } = request;
     const accountId = existing?.row.id ?? newAccountId;
     // A transaction ends the former link, also where no session can be opened any more.
     this.#refuseWhenStopping();
@@ -139,6 +146,7 @@ export class Connecting {
         leaseMs: cluster.leaseMs,
         link,
         onlyAccountId,
+        begun,
       });
     const isHere = existing !== null && this.#host.runner(existing.row.id) !== undefined;
     return isHere ? submit() : this.#host.reserving(submit);
@@ -234,6 +242,10 @@ export function accountOfOthers(): GatewayError {
 
 function refusal(code: ErrorCode): GatewayError {
   return code === 'scope_missing' ? accountOfOthers() : new GatewayError(code);
+}
+
+function elsewhere(begun: ConnectBegun | undefined): SessionAnswer {
+  return begun === undefined ? { kind: 'elsewhere' } : { kind: 'elsewhere', begun };
 }
 
 function refuseWhenLate(signal: AbortSignal): void {

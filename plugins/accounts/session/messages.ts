@@ -17,6 +17,12 @@ export type SessionRequest =
   /** The record is gone: log out of the network. */
   | { readonly operation: 'removed'; readonly accountId: string };
 
+/** What a connect has done in a process that stopped, and that was not undone. JSON. */
+export interface ConnectBegun {
+  /** It has ended a link that was in use. */
+  readonly replaced: boolean;
+}
+
 /** A connect operation, checked by the process that took the call. */
 export interface ConnectRequest {
   readonly tenantId: string;
@@ -36,6 +42,8 @@ export interface ConnectRequest {
   readonly link?: string;
   /** The one record that the caller's key may link; absent: any. */
   readonly onlyAccountId?: string;
+  /** Where it has begun in another process, and how long its caller waits yet, milliseconds. */
+  readonly begun?: ConnectBegun & { readonly leftMs: number };
 }
 
 /** A connection as its host sees it. */
@@ -59,7 +67,7 @@ export interface SessionView {
 export type SessionAnswer =
   | { readonly kind: 'view'; readonly view: SessionView }
   /** Another process holds the session, or is to hold it. */
-  | { readonly kind: 'elsewhere' }
+  | { readonly kind: 'elsewhere'; readonly begun?: ConnectBegun }
   /** This process does not hold the session, or not any more. */
   | { readonly kind: 'not_here' }
   /** The value was refused, with the driver's sentence; the step is still open, unless it was the last try. */

@@ -6,10 +6,11 @@ import type { Clock } from '../../../core/contracts/clock.ts';
 import type { OutboundMessage } from '../../../core/contracts/driver.ts';
 import type { DriverFault } from '../../../core/contracts/driver-faults.ts';
 import { GatewayError } from '../../../core/errors.ts';
-import { plainOptions } from '../../../plugins/accounts/connections.ts';
+import { type ConnectCall, plainOptions } from '../../../plugins/accounts/connections.ts';
 import { credentialLane } from '../../../plugins/accounts/lanes/credentials.ts';
 import { type ClaimedSession, claimSessionsLane } from '../../../plugins/accounts/lanes/leases.ts';
 import { proxyLane } from '../../../plugins/accounts/lanes/proxy.ts';
+import { linkRestarts } from '../../../plugins/accounts/link-rules.ts';
 import type { Timers } from '../../../plugins/accounts/session/timers.ts';
 import type { LeaseKind, LeaseToken } from '../../../plugins/cluster/contract.ts';
 import { beatLane, inheritLane, type Renewal, renewLane } from '../../../plugins/cluster/lanes.ts';
@@ -394,6 +395,12 @@ t.test('a connect that comes into a stop is refused, and leaves nothing open', a
   t.same(process.driver.live, []);
 });
 
+/** Until the second session of a process is being linked. */
+function untilLinking({ driver }: Awaited<ReturnType<World['start']>>): Promise<unknown> {
+  const isLinking = async () => driver.sessions[1]?.calls.includes('link qr') || undefined;
+  return until('the linking', isLinking);
+}
+
 for (const when of ['before', 'during', 'after'] as const) {
   t.test(`a stop ${when} the transaction of a connect hands it to another process`, async (t) => {
     const world = await makeWorld(t);
@@ -428,10 +435,7 @@ for (const when of ['before', 'during', 'after'] as const) {
       },
     );
     if (when === 'after') {
-      await until(
-        'the linking',
-        async () => driver.sessions[1]?.calls.includes('link qr') || undefined,
-      );
+      await untilLinking(one);
       await stopping();
     }
     t.match((await connecting).view, { accountId: id, step: { data: 'scan me' } });
@@ -441,6 +445,58 @@ for (const when of ['before', 'during', 'after'] as const) {
     t.same(driver.live, []);
   });
 }
+
+for (const network of ['out of reach', 'silent'] as const) {
+  t.test(`a connect that replaces a link goes on past a stop: network ${network}`, async (t) => {
+    const world = await makeWorld(t);
+    const requestTimeoutMs = 6_000;
+    const one = await world.start({ requestTimeoutMs });
+    const id = await world.connected(one, '+15555000010');
+    const other = await world.start({ requestTimeoutMs }, (await World.open(t, world.url)).storage);
+    other.driver.behaviour.link = async (session) => {
+      if (network === 'out of reach') await session.state('lost');
+    };
+    const { tenantId, identifier } = await world.row(id);
+    const connecting = other.connections.connect(
+      { ...(await world.tenant()), tenantId },
+      {
+        ...{ channel: 'msgapp_web', identifier, options: plainOptions('qr'), forceNew: true },
+        ...{ waitForStep: true, unreachable: 'refuse' },
+      },
+    );
+    await untilLinking(one);
+    // Half of the connect's time: what is left is shorter than the patience of a whole one.
+    if (network === 'silent') await sleep(requestTimeoutMs / 2);
+    const [{ view }] = await Promise.all([connecting, one.stop()]);
+    t.match(view, { accountId: id, state: { status: 'connecting' }, step: null });
+    t.equal((await world.lease(id)).owner, other.broker.processId);
+  });
+}
+
+t.test("a start by an owner's link that meets a stop counts once", async (t) => {
+  const world = await makeWorld(t);
+  const one = await world.start();
+  const caller = await world.tenant();
+  const call: Omit<ConnectCall, 'waitForStep'> = {
+    ...{ channel: 'msgapp_web', identifier: '+15555000011', options: plainOptions('qr') },
+    ...{ forceNew: false, unreachable: 'go_on' },
+  };
+  const { view } = await one.connections.connect(caller, { ...call, waitForStep: false });
+  const { accountId } = view;
+  await world.act(async (unit) => {
+    await unit.links.put(accountId, 'its hash', unit.now + 60_000);
+    for (let n = 1; n < linkRestarts; n += 1) await unit.links.countRestart(accountId);
+  });
+  const other = await world.start({}, (await World.open(t, world.url)).storage);
+  const step = { type: 'show_qr', data: 'scan me', token: null, expiresAt: 0 } as const;
+  other.driver.behaviour.link = (session) => session.emit({ type: 'step', step });
+  const asLink = { ...call, waitForStep: true, link: 'its hash' };
+  const connecting = other.connections.connect(caller, asLink);
+  await untilLinking(one);
+  const [restarted] = await Promise.all([connecting, one.stop()]);
+  t.match(restarted.view, { accountId, step: { data: 'scan me' } });
+  t.match(await world.storage.read.links.find('its hash'), { restarts: linkRestarts });
+});
 
 t.test('a connect is refused while no lease is known to hold', async (t) => {
   const world = await makeWorld(t);
