@@ -7,6 +7,7 @@ declare module 'knex/lib/dialects/better-sqlite3/index.js' {
 
   export default class Client_BetterSQLite3 extends Knex.Client {
     _driver(): unknown;
+    destroyRawConnection(connection: unknown): Promise<void>;
   }
 }
 

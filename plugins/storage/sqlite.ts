@@ -101,6 +101,16 @@ class LibsqlWriter extends LibsqlClient {
       `journal_size_limit = ${journalLimit}`,
     ];
   }
+
+  /** Copies the log into the file first, so that the file alone is all of a gateway that has stopped. */
+  override async destroyRawConnection(connection: Libsql.Database): Promise<void> {
+    try {
+      connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
+    } catch {
+      // The log keeps what a full disk has no room for: whoever opens the file next reads both.
+    }
+    connection.close();
+  }
 }
 
 class LibsqlReader extends LibsqlClient {
