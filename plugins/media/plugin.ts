@@ -27,6 +27,7 @@ export default gatewayPlugin(
     const { media: settings } = config;
     const log = app.container.cradle.log.child({ plugin: 'media' });
     const spool = new Spool(join(settings.directory, 'spool'));
+    await spool.open();
     const store = await openStore(settings);
     const addresses = new MediaAddresses({
       keys: secrets.derive('media'),

@@ -8,6 +8,12 @@ const connectTimeoutMs = 10_000;
 /** Transient statuses below 500. */
 const transient: readonly number[] = [408, 425, 429];
 
+/** Codes that the file system alone gives, and no network. */
+const fileSystemCodes: ReadonlySet<string> = new Set([
+  ...['EACCES', 'EDQUOT', 'EFBIG', 'EIO', 'EMFILE', 'ENFILE', 'ENOENT', 'ENOSPC', 'ENOTDIR'],
+  ...['EPERM', 'EROFS'],
+]);
+
 /** Dependencies and limits of a download. */
 export interface DownloadParts {
   readonly egress: Pick<Egress, 'get'>;
@@ -73,7 +79,11 @@ function failureOfRequest({ kind, message }: EgressFailure): MediaFailure {
 function failureOfBody(error: unknown): MediaFailure {
   const cause = error instanceof Error ? error.cause : undefined;
   if (isFailure(cause)) return failureOfRequest(cause);
-  return unavailable('the file could not be read to its end', { mayPass: true, cause: error });
+  const options = { mayPass: true, cause: error };
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return fileSystemCodes.has(code)
+    ? unavailable(`the gateway could not keep the file (${code})`, options)
+    : unavailable('the file could not be read to its end', options);
 }
 
 function isFailure(cause: unknown): cause is EgressFailure {

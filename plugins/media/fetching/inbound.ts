@@ -166,7 +166,8 @@ export class InboundTaker {
 
   #explain(error: unknown, { kind }: InboundMedia, tenantId: string): void {
     const facts = { tenant: tenantId, kind };
-    const because = error instanceof MediaFailure ? { reason: error.message } : { err: error };
+    const because =
+      error instanceof MediaFailure ? { reason: error.message, err: error.cause } : { err: error };
     this.#parts.log.warn({ ...facts, ...because }, 'inbound media could not be fetched');
   }
 

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Readable, Transform } from 'node:stream';
+import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { StartRefusal } from '../../../core/start-refusal.ts';
 import { MediaFailure } from './failure.ts';
 
 /** Age of a file that a dead process left behind, milliseconds since its last change. */
@@ -37,6 +38,22 @@ export class Spool {
 
   constructor(folder: string) {
     this.#folder = folder;
+  }
+
+  /**
+   * Makes the folder, and tries it with a file.
+   * @throws StartRefusal when it cannot be written, as each file would be lost
+   */
+  async open(): Promise<void> {
+    const { signal } = new AbortController();
+    try {
+      const tried = await this.write(Readable.from(['tried']), { maxBytes: 100, signal });
+      await tried.remove();
+    } catch (error) {
+      const reason = error instanceof Error && 'code' in error ? error.code : String(error);
+      const message = `${this.#folder} cannot be written (${reason}): make it so, or set media.directory (GATEWAY_MEDIA__DIRECTORY) to another place.`;
+      throw new StartRefusal(message, { cause: error });
+    }
   }
 
   /**
