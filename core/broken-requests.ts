@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { METHODS, maxHeaderSize } from 'node:http';
+import { type IncomingMessage, METHODS, maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import { GatewayError } from './errors.ts';
@@ -62,6 +62,12 @@ function isUnknownMethod(rawPacket: unknown): boolean {
   if (!(rawPacket instanceof Uint8Array)) return false;
   const [, method] = requestLine.exec(Buffer.from(rawPacket).toString('latin1')) ?? [];
   return method !== undefined && !METHODS.includes(method);
+}
+
+/** Answers an expectation other than 100-continue, in the error shape. Called by the HTTP server. */
+export function refuseExpectation({ socket }: IncomingMessage): void {
+  const message = 'The header Expect may only be 100-continue.';
+  socket.end(rawRefusal(new GatewayError('invalid_request', { message }), randomUUID()));
 }
 
 /** Answers a path that the router could not read, in the error shape. Called by Fastify. */

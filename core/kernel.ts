@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import fp from 'fastify-plugin';
-import { refuseBrokenRequest, refuseUnreadablePath } from './broken-requests.ts';
+import { refuseBrokenRequest, refuseExpectation, refuseUnreadablePath } from './broken-requests.ts';
 import { connectionLimits, guardConnections, readArrivals } from './connections.ts';
 import { type Container, type Cradle, createGatewayContainer, provide } from './container.ts';
 import { type Clock, systemClock } from './contracts/clock.ts';
@@ -76,6 +76,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     // Node itself would answer a request without Host with an empty 400.
     http: { ...connectionLimits.http, requireHostHeader: false },
   });
+  // Node itself would answer with an empty 417.
+  app.server.on('checkExpectation', refuseExpectation);
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort());
   guardConnections(app, parts.drainMs ?? 500);

@@ -48,6 +48,12 @@ t.test('what is no proper HTTP', async (t) => {
     ['a method in lower case', `get /v1/things HTTP/1.1\r\n${auth}\r\n`, 404, 'not_found'],
     ['a method that no route has', `PURGE /v1/things HTTP/1.1\r\n${auth}\r\n`, 404, 'not_found'],
     ['a word that is no method', `FOO(/v1/things) HTTP/1.1\r\n${host}\r\n`, 400, 'invalid_request'],
+    [
+      'an unknown expectation',
+      `GET /v1/things HTTP/1.1\r\n${auth}Expect: cake\r\n\r\n`,
+      400,
+      'invalid_request',
+    ],
     ['no Host', 'GET /v1/things HTTP/1.1\r\n\r\n', 400, 'invalid_request'],
     ['a broken header', `GET / HTTP/1.1\r\n${host}a b\r\n\r\n`, 400, 'invalid_request'],
     [
