@@ -10,3 +10,4 @@ export {
   readTables,
   type ServerSettings,
 } from '../plugins/storage/examination.ts';
+export { configuredPlans, unknownPlans } from '../plugins/tenants/plans.ts';

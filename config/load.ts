@@ -35,7 +35,17 @@ export function loadConfig({ env, file }: ConfigSources): GatewayConfig {
   refuseUselessAuthorities(config);
   refuseHalfKey(config);
   refuseWrongPauses(config);
+  refuseSharedPort(config);
   return config;
+}
+
+function refuseSharedPort({ port, metrics_port }: GatewayConfig): void {
+  // 0 is any free port.
+  if (port === 0 || port !== metrics_port) return;
+  throw new ConfigError(
+    'metrics_port',
+    `metrics_port (METRICS_PORT) is ${port}, the port of the API: name another one.`,
+  );
 }
 
 function refuseWrongPauses({ pacing: { min_ms, max_ms } }: GatewayConfig): void {

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { copyFile, link, mkdir, open, readdir, rename, writeFile } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { copyFile, link, mkdir, open, readdir, rename, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { create } from 'tar';
@@ -8,10 +8,13 @@ import { gatewayVersion } from '../../core/version.ts';
 import { type Places, placesOf } from '../backup/embedded.ts';
 import { type Manifest, names } from '../backup/manifest.ts';
 import { inWorkFolder } from '../backup/work-folder.ts';
-import { copyDatabase, lockDatabase, secretFile } from '../compose-backup.ts';
+import { copyDatabase, lockDatabase, openingRefusal, secretFile } from '../compose-backup.ts';
 import { readConfig } from '../read.ts';
 import type { GatewayConfig } from '../schema.ts';
 import type { Output } from './output.ts';
+
+/** Bytes that a backup leaves free. */
+const leftFreeBytes = 64 * 1_048_576;
 
 /**
  * `backup`: everything of an embedded gateway but its secret, as one tar file, beside the gateway that serves.
@@ -55,7 +58,12 @@ async function pack(
   const created_at = new Date().toISOString();
   const manifest: Manifest = { format: 1, version: gatewayVersion, created_at };
   await writeFile(join(folder, names.manifest), JSON.stringify(manifest));
-  copyDatabase(places.database, join(folder, names.database));
+  await refuseFullDisk(file, places, folder);
+  try {
+    copyDatabase(places.database, join(folder, names.database));
+  } catch (error) {
+    throw openingRefusal(error, config);
+  }
   copyDatabase(places.network, join(folder, names.network));
   // After the database, so that no message that it has is without its file.
   const files = places.media === null ? 0 : await take(places.media, join(folder, names.media));
@@ -71,6 +79,27 @@ async function pack(
     `${file} has the database and ${files} files of media. Keep ${secret} apart from it: nobody can restore it ` +
     'without that secret.';
   return { json: { file, ...manifest, media: files }, text };
+}
+
+/** @throws StartRefusal where the copy would take the last of the disk from the gateway that serves */
+async function refuseFullDisk(file: string, places: Places, folder: string): Promise<void> {
+  const sizes = [places.database, places.network].flatMap((path) =>
+    [path, `${path}-wal`].map((one) => statSync(one, { throwIfNoEntry: false })?.size ?? 0),
+  );
+  const copy = sizes.reduce((sum, size) => sum + size, 0);
+  const isSameDisk = statSync(dirname(resolve(file))).dev === statSync(folder).dev;
+  const { bavail, bsize } = await statfs(folder);
+  const missing = missingRoom(bavail * bsize, isSameDisk ? 2 * copy : copy);
+  if (missing === 0) return;
+  const room = `${Math.ceil(missing / 1_048_576)} MiB`;
+  throw new StartRefusal(
+    `${dirname(folder)} has too little room for a copy of the database: make ${room} free there${isSameDisk ? ', or name a FILE on another disk' : ''}.`,
+  );
+}
+
+/** Bytes that a disk has too few, so that something stays for the gateway that serves. Pure. */
+export function missingRoom(free: number, wanted: number): number {
+  return Math.max(0, wanted + leftFreeBytes - free);
 }
 
 /** Links, or copies, the files of a folder into another one; answers how many. One that is deleted meanwhile is left out. */

@@ -2,12 +2,14 @@ import { readAuthority } from '../../core/authority.ts';
 import { createLog } from '../../core/log.ts';
 import {
   type ClusterProcess,
+  configuredPlans,
   configuredSecrets,
   examineDatabase,
   livingProcesses,
   opensDatabase,
   proxiesInUse,
   readTables,
+  unknownPlans,
 } from '../compose-doctor.ts';
 import { examineBroker } from '../doctor/broker.ts';
 import { examineBucket } from '../doctor/bucket.ts';
@@ -112,7 +114,8 @@ async function ofDatabase(
 async function ofSealed(config: GatewayConfig, canary: string): Promise<readonly Finding[]> {
   if (await opensDatabase(config, canary)) {
     const isRight = good('secret', 'GATEWAY_SECRET opens the database.');
-    return [isRight, ...(await guarded('proxies', () => ofProxies(config)))];
+    const ofPlans = await guarded('plans', () => examinePlans(config));
+    return [isRight, ...ofPlans, ...(await guarded('proxies', () => ofProxies(config)))];
   }
   return [
     bad(
@@ -120,6 +123,19 @@ async function ofSealed(config: GatewayConfig, canary: string): Promise<readonly
       'The database is sealed with another secret: give that one in GATEWAY_SECRET, or in GATEWAY_SECRET_PREVIOUS while you change it.',
     ),
   ];
+}
+
+/** Each plan that the settings of this process lack allows nothing there. */
+async function examinePlans(config: GatewayConfig): Promise<readonly Finding[]> {
+  const options = { log: createLog('silent'), contents };
+  const known = configuredPlans(config.plans);
+  const unknown = await readTables(config, options, ({ tenants }) => unknownPlans(tenants, known));
+  return unknown.map((plan) =>
+    bad(
+      'plans',
+      `Tenants have the plan "${plan}", which these settings do not have and which so allows nothing: set GATEWAY_PLANS__${plan.toUpperCase()}__… as it was, or give them another plan with tenants update.`,
+    ),
+  );
 }
 
 async function ofProxies(config: GatewayConfig): Promise<readonly Finding[]> {

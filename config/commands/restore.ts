@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { extract } from 'tar';
 import { createGateway } from '../../core/kernel.ts';
 import { createLog } from '../../core/log.ts';
@@ -29,13 +29,24 @@ export async function restore(
   const places = placesOf(config);
   if (!existsSync(file)) throw new StartRefusal(`There is no file ${file}.`);
   const ends = {
-    unlock: lockDatabase(places.database, 'alone'),
+    unlock: lockAgainstGateways(places.database),
     leftBy: leftInPlace,
   };
   return await inWorkFolder(places.database, 'restore', ends, (folder) => {
     refuseData(places);
     return takeOver(file, config, places, folder);
   });
+}
+
+/** @throws StartRefusal while a gateway serves */
+function lockAgainstGateways(database: string): () => void {
+  try {
+    return lockDatabase(database, 'alone');
+  } catch (cause) {
+    if (!(cause instanceof StartRefusal)) throw cause;
+    const message = `A gateway serves on ${database}: a backup is restored where there is no data.`;
+    throw new StartRefusal(message, { cause });
+  }
 }
 
 async function takeOver(
@@ -88,10 +99,20 @@ async function unpack(file: string, folder: string): Promise<void> {
       },
     });
   } catch (cause) {
-    throw new StartRefusal(`${file} cannot be unpacked as a whole: take another backup.`, {
+    throw new StartRefusal(`${file} cannot be unpacked ${whyNot(cause, dirname(dirname(folder)))}.`, {
       cause,
     });
   }
+}
+
+/** The fault of the file system or else of the backup, and what to do. */
+function whyNot(error: unknown, place: string): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'EISDIR') return 'as it is a folder: name the file of a backup';
+  if (code === 'ENOSPC' || code === 'EDQUOT') return `in ${place} (${code}): make room there`;
+  // Codes of the archive's own have an underscore.
+  if (/^E[A-Z]+$/.test(code)) return `in ${place} (${code}): correct what hinders that`;
+  return 'as a whole: take another backup';
 }
 
 function refuseData({ database, network, media }: Places): void {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { stat, statfs } from 'node:fs/promises';
+import { access, constants, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { bad, type Finding, good } from './finding.ts';
 
@@ -50,7 +50,21 @@ export async function examineHost(places: HostPlaces): Promise<readonly Finding[
     const found = await stat(path).catch(() => null);
     return { path, mode: found?.mode ?? null };
   });
-  return [judgeModes(await Promise.all(kept)), ...(await examineDisks(folders))];
+  const judged = [judgeModes(await Promise.all(kept)), ...(await examineDisks(folders))];
+  return [...judged, ...(await examineMedia(media))];
+}
+
+/** Finds a folder of media that cannot be written: each file would be lost. */
+async function examineMedia(folder: string): Promise<readonly Finding[]> {
+  const there = nearest(resolve(folder));
+  const isFolder = (await stat(there)).isDirectory();
+  const isWritable = await access(folder, constants.W_OK).then(
+    () => true,
+    () => !existsSync(folder),
+  );
+  if (isFolder && isWritable) return [];
+  const wrong = isFolder ? 'cannot be written by this user' : 'is a file and no folder';
+  return [bad('media', `${there} ${wrong}: correct GATEWAY_MEDIA__DIRECTORY.`)];
 }
 
 /** Judges the free space of folders, once for each disk. */

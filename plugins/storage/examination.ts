@@ -3,7 +3,7 @@ import type { Tables } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { connect } from './connection.ts';
 import { Executor } from './executor.ts';
-import { authorityOf, type DatabaseLocation, openingRefusal } from './opening.ts';
+import { authorityOf, type DatabaseLocation, openingRefusal, refuseDamage } from './opening.ts';
 import { makeStorage, type StorageOptions } from './storage.ts';
 import { MarkTable } from './tables/marks.ts';
 
@@ -29,7 +29,7 @@ export interface DatabaseFacts {
 }
 
 /**
- * Asks a database for its facts, and changes nothing.
+ * Asks a database for its facts, and changes nothing. The file of an embedded one is read through, however large it is.
  * @returns null when the file of an embedded database is not there yet
  * @throws StartRefusal with a sentence when it cannot be opened
  */
@@ -74,6 +74,7 @@ async function ofServer(sql: Executor): Promise<DatabaseFacts> {
 
 async function ofFile(sql: Executor): Promise<DatabaseFacts> {
   const [row] = await sql.rows<{ version: string }>('select sqlite_version() as version');
+  await refuseDamage(sql);
   return {
     version: String(row?.version),
     clockDifferenceMs: 0,

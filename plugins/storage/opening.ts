@@ -47,6 +47,14 @@ export async function refuseDamaged({ dialect, connections }: OpenStorage): Prom
     'select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()',
   );
   if (size === undefined || size.bytes > checkedBytes) return;
+  await refuseDamage(executor);
+}
+
+/**
+ * Integrity check of SQLite's whole file.
+ * @throws Error with SQLite's code for damage
+ */
+export async function refuseDamage(executor: Executor): Promise<void> {
   const [found] = await executor.rows<{ quick_check: string }>('pragma quick_check(1)');
   if (found?.quick_check === 'ok') return;
   throw Object.assign(new Error(found?.quick_check), { code: 'SQLITE_CORRUPT' });

@@ -1,4 +1,5 @@
 import type { Plan, Plans } from './contract.ts';
+import type { TenantTable } from './tables/tenants.ts';
 
 /** A plan that is gone from the configuration: it allows nothing. */
 const nothing: Plan = {
@@ -16,4 +17,13 @@ export function configuredPlans(plans: Readonly<Record<string, Plan>>): Plans {
     plan: (name) => (Object.hasOwn(plans, name) ? (plans[name] ?? nothing) : nothing),
     names: () => Object.keys(plans),
   };
+}
+
+/** The names of plans that tenants have and the configuration does not. */
+export async function unknownPlans(
+  tenants: Pick<TenantTable, 'plans'>,
+  { names }: Pick<Plans, 'names'>,
+): Promise<readonly string[]> {
+  const known = new Set(names());
+  return (await tenants.plans()).filter((name) => !known.has(name));
 }

@@ -10,7 +10,7 @@ import { KeyUse } from './key-use.ts';
 import { hashOf } from './keys.ts';
 import { getMe } from './operations/get-me.ts';
 import { keyOperations } from './operations/keys.ts';
-import { configuredPlans } from './plans.ts';
+import { configuredPlans, unknownPlans } from './plans.ts';
 import { tenantsService } from './service.ts';
 
 /** Tenants, their plans and the keys that name them. */
@@ -38,6 +38,12 @@ export default gatewayPlugin('tenants', ['storage'], async (app) => {
   );
   const { config, log, plans, storage, tenants } = container.cradle;
   const channels = Object.keys(config.channels);
+  for (const plan of await unknownPlans(storage.read.tenants, plans)) {
+    log.warn(
+      { plan },
+      'tenants have a plan that the configuration does not have: it allows nothing',
+    );
+  }
   operations.add(
     getMe({
       tenant: async (id) => (await storage.read.tenants.find([id])).get(id),

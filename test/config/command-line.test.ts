@@ -181,6 +181,22 @@ t.test('a start that cannot be says why in a sentence', async (t) => {
   }
 });
 
+t.test('a signal ends a start that waits for its database', async (t) => {
+  const database = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+  await once(database, 'listening');
+  t.teardown(async () => void database.close());
+  const { port } = database.address() as { port: number };
+  const env = {
+    DATABASE_URL: `mysql://user@127.0.0.1:${port}/gateway`,
+    GATEWAY_SECRET: randomBytes(32).toString('base64'),
+    LOG_LEVEL: 'info',
+  };
+  const gateway = startProcess(t, ['main.ts', 'serve'], { ...env, DATA_DIR: await folder(t) });
+  await once(database, 'connection');
+  t.same(await gateway.kill('SIGTERM'), { code: 0, signal: null });
+  t.match(gateway.output, /the gateway ends before it has started/);
+});
+
 t.test('what is not understood', async (t) => {
   t.match(await run(t, {}, 'cook'), { code: 2, output: /^There is no command "cook"/ });
 });

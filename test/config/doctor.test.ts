@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import Libsql from 'libsql';
 import t, { type Test } from 'tap';
+import { backUp } from '../../config/commands/backup.ts';
 import { doctor } from '../../config/commands/doctor.ts';
 import { parseCommand } from '../../config/commands/parse.ts';
 import type { DatabaseFacts } from '../../config/compose-doctor.ts';
@@ -117,6 +119,15 @@ t.test('an embedded gateway, before its start, beside it, and with what is wrong
   const unreadable = await examined({ ...env, AMQP_URL: 'amqp://user:hid#den@host' });
   isBad(t, unreadable, 'settings', /^amqp_url \(AMQP_URL\) is not an address: write/);
   t.notMatch(unreadable.text, /hid/);
+  const database = join(DATA_DIR, 'gateway.db');
+  const rows = new Libsql(database);
+  rows.exec("update tenants set plan = 'gold' where mode = 'test'");
+  const gold = 'Tenants have the plan "gold", which these settings do not have';
+  isBad(t, await examined(env), 'plans', new RegExp(`^${gold}`));
+  rows.exec("update tenants set plan = 'scale' where mode = 'test'");
+  rows.close();
+  const below = { GATEWAY_MEDIA__DIRECTORY: join(database, 'media') };
+  isBad(t, await examined({ ...env, ...below }), 'media', /gateway\.db is a file and no folder/);
   const kept = join(DATA_DIR, 'gateway-secret');
   await writeFile(kept, 'none', { mode: 0o600 });
   isBad(
@@ -128,6 +139,14 @@ t.test('an embedded gateway, before its start, beside it, and with what is wrong
   await rm(kept);
   await chmod(join(DATA_DIR, 'gateway.db'), 0o644);
   isBad(t, await examined(env), 'files', /gateway\.db has mode 644, .*: run chmod go-rwx /);
+  await gateway.stop();
+  const damaged = await open(database, 'r+');
+  await damaged.write(Buffer.alloc(40_000, 7), 0, 40_000, 40_000);
+  await damaged.close();
+  await chmod(database, 0o600);
+  isBad(t, await examined(env), 'database', /gateway\.db is a damaged SQLite database: restore/);
+  const backup = backUp(join(home, 'none.tar'), env);
+  await t.rejects(backup, { message: /gateway\.db is a damaged SQLite database: restore/ });
   await writeFile(join(home, 'gateway.db'), 'Dear diary, '.repeat(1_000), { mode: 0o600 });
   isBad(t, await examined({ DATA_DIR: home }), 'database', /is not an SQLite database: restore/);
   t.match(parseCommand(['doctor', '--json']), { name: 'doctor', json: true });

@@ -161,6 +161,11 @@ const refusals: readonly [string, () => unknown, RegExp][] = [
     /^metrics_port \(METRICS_PORT\) must be .*65535, not 70000\.$/,
   ],
   [
+    'one port for two things',
+    () => fromEnv({ PORT: '9100', METRICS_PORT: '9100' }),
+    /^metrics_port \(METRICS_PORT\) is 9100, the port of the API: name another one\.$/,
+  ],
+  [
     'a part of a number',
     () => fromEnv({ GATEWAY_LIMITS__WAITS: '1.5' }),
     /^limits\.waits \(GATEWAY_LIMITS__WAITS\) must be a whole number/,

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import t from 'tap';
-import { backUp } from '../../config/commands/backup.ts';
+import { backUp, missingRoom } from '../../config/commands/backup.ts';
 import { restore } from '../../config/commands/restore.ts';
 import { generousLimits, runGateway } from '../harness/gateway.ts';
 import { file, mediaServer } from '../harness/media-server.ts';
@@ -81,7 +81,7 @@ t.test('a backup under load is restored elsewhere, and nothing is sent twice', a
   await untilMessage(old.api, queued, 'read');
   await receive(old.api, phone, { from: { phone: ada }, text: 'after the backup' });
   const late = await position(old.api, null);
-  await t.rejects(restore(tar, env), { message: /another gateway uses/ });
+  await t.rejects(restore(tar, env), { message: /^A gateway serves on .*: a backup is/ });
   await old.stop();
 
   const target = { ...settings, DATA_DIR: elsewhere };
@@ -89,6 +89,10 @@ t.test('a backup under load is restored elsewhere, and nothing is sent twice', a
   await t.rejects(restore(tar, foreign), { message: /sealed with another secret/ });
   await writeFile(join(place, 'torn.tar'), 'not a backup');
   await t.rejects(restore(join(place, 'torn.tar'), target), { message: /backup/ });
+  const ofFolder = { message: `${place} cannot be unpacked as it is a folder: name the file` };
+  await t.rejects(restore(place, target), ofFolder);
+  t.equal(missingRoom(200e6, 100e6), 0);
+  t.equal(missingRoom(100e6, 100e6), 67_108_864, 'something stays for the gateway that serves');
   const restored = await restore(tar, target);
   t.match(restored, { json: { queued: Number } });
   await t.rejects(restore(tar, target), { message: /restored where there is no data/ });

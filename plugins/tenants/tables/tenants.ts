@@ -75,6 +75,16 @@ export class TenantTable {
     return rows.map(toTenant);
   }
 
+  /** The names of plans that tenants have. */
+  async plans(): Promise<readonly string[]> {
+    const rows: readonly Pick<TenantRow, 'plan'>[] = await this.db
+      .knex('tenants')
+      .distinct('plan')
+      .whereNot('status', 'deleted')
+      .orderBy('plan');
+    return rows.map(({ plan }) => plan);
+  }
+
   /** Changes one tenant, whose row the caller has locked. */
   async change(id: string, changes: TenantChanges): Promise<void> {
     const set: Record<string, string> = {};

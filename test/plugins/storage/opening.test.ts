@@ -34,7 +34,6 @@ async function makeDatabase(dataDir: string): Promise<string> {
   const path = join(dataDir, 'gateway.db');
   const place = { database_url: `sqlite:${path}`, data_dir: dataDir };
   const storage = await openStorage(place, contents, log, 0);
-  await storage.connections.write.raw('pragma wal_checkpoint(truncate)');
   await storage.close();
   return path;
 }
@@ -63,6 +62,11 @@ t.test('a start on a place that will not do ends with one sentence', async (t) =
       /gateway\.db is a damaged SQLite database: restore it from a backup, or set DATA_DIR/,
     ],
     ['a DATA_DIR that is a file', { DATA_DIR: plain }, /plain .* file.*: .*set DATA_DIR/],
+    [
+      'media below a file',
+      { DATA_DIR: join(base, 'whole'), GATEWAY_MEDIA__DIRECTORY: join(plain, 'media') },
+      /plain\/media\/spool cannot be written \(ENOTDIR\): .* set media\.directory/,
+    ],
     ['a DATABASE_URL of no kind', { DATABASE_URL: 'gateway.db' }, /DATABASE_URL/],
   ];
   for (const [name, env, sentence] of cases) {
