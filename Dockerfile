@@ -18,6 +18,6 @@ RUN mkdir /data /media && chown node:node /data /media
 USER node
 VOLUME /data
 EXPOSE 3000
-HEALTHCHECK --interval=10s --timeout=3s CMD ["node", "-e", "fetch('http://127.0.0.1:'+(process.env.METRICS_PORT||process.env.PORT)+'/servingz').then(r=>process.exit(r.ok?0:1),()=>process.exit(1))"]
+HEALTHCHECK --interval=10s --timeout=3s --start-period=120s CMD ["node", "-e", "fetch('http://127.0.0.1:'+(process.env.METRICS_PORT||process.env.PORT)+'/servingz').then(r=>process.exit(r.ok?0:1),()=>process.exit(1))"]
 # Not through npm: signals must reach the gateway itself.
 CMD ["node", "dist/main.js", "serve"]

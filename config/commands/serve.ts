@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { driverAtWork } from '../../core/driver-context.ts';
 import { secondsMs } from '../../core/durations.ts';
 import { createGateway, type Gateway, type GatewayParts } from '../../core/kernel.ts';
@@ -17,6 +18,9 @@ import { banner } from './banner.ts';
 import { toggleLogLevel } from './log-level-signal.ts';
 import { isForPerson, prettyStream } from './log-stream.ts';
 import { StopSignals } from './stop-signals.ts';
+
+/** How long a start may go on after a signal, to end as a gateway that has started does. */
+const startGraceMs = 3_000;
 
 type Compose = (config: GatewayConfig, log: GatewayLog) => GatewayParts | Promise<GatewayParts>;
 
@@ -40,7 +44,16 @@ export async function serve(
   const differences = configSummary(config);
   const isUsual = Object.keys(differences).length === 0;
   log.info(isUsual ? {} : { config: differences }, 'the gateway starts');
-  const gateway = await start(config, log, compose);
+  const late = signals.first.then(async (signal) => {
+    await sleep(startGraceMs, undefined, { ref: false });
+    return signal;
+  });
+  const gateway = await Promise.race([start(config, log, compose), late]);
+  if (typeof gateway === 'string') {
+    // Whatever a start does is repeated by the next one.
+    log.warn({ signal: gateway }, 'the gateway ends before it has started');
+    return 0;
+  }
   if (gateway === null) return 1;
   await forgetKilledRestore(config, log);
   const addresses = gatewayAddresses(config, listeningPort(gateway, config));
