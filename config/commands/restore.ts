@@ -99,9 +99,8 @@ async function unpack(file: string, folder: string): Promise<void> {
       },
     });
   } catch (cause) {
-    throw new StartRefusal(`${file} cannot be unpacked ${whyNot(cause, dirname(dirname(folder)))}.`, {
-      cause,
-    });
+    const why = whyNot(cause, dirname(dirname(folder)));
+    throw new StartRefusal(`${file} cannot be unpacked ${why}.`, { cause });
   }
 }
 
