@@ -2483,7 +2483,7 @@ export interface components {
             /** @enum {string} */
             status: "running" | "done";
             /**
-             * @description `failed`: what was given up; `suppressed`: what was not sent while the webhook was off or its URL paused
+             * @description `failed`: what was given up; `suppressed`: what was not sent while the webhook was off or its URL paused; `all`: both
              * @enum {string}
              */
             deliveries: "failed" | "suppressed" | "all";
@@ -6164,7 +6164,7 @@ export interface operations {
                      */
                     until?: string;
                     /**
-                     * @description `failed`: what was given up; `suppressed`: what was not sent while the webhook was off or its URL paused
+                     * @description `failed`: what was given up; `suppressed`: what was not sent while the webhook was off or its URL paused; `all`: both
                      * @enum {string}
                      */
                     status: "failed" | "suppressed" | "all";

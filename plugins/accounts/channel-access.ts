@@ -46,7 +46,9 @@ export class ChannelDirectory {
     const { driver, reason } = this.access(caller, channel);
     if (reason === 'plan_without_channels') throw new GatewayError(reason);
     if (reason === 'driver_off') {
-      const message = 'This gateway has no working driver for the channel; its log says why.';
+      const message = this.names().includes(channel)
+        ? 'This gateway has no working driver for the channel; its log says why.'
+        : `There is no channel "${channel}": this gateway has ${this.names().join(', ')}.`;
       throw new GatewayError('channel_not_enabled', { message });
     }
     if (reason !== null) throw new GatewayError('channel_not_enabled');

@@ -47,6 +47,10 @@ t.test('a driver that misbehaves takes nobody else down', async (t) => {
     body: { error_code: 'channel_not_enabled', error: /no working driver/ },
   };
   t.match(await api.post(connections('absent'), { identifier: 'ada@home' }), refused);
+  t.match(await api.post(connections('nope'), { identifier: 'ada@home' }), {
+    status: 403,
+    body: { error_code: 'channel_not_enabled', error: /no channel "nope".* has .*, good, bad, / },
+  });
   t.match(gateway.output(), /channels\.wrong\.options\.closes must be boolean/);
   t.match(gateway.output(), /no-such-package-of-a-driver/);
   t.notMatch(gateway.output(), /a secret/);
