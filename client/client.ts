@@ -98,7 +98,7 @@ export class GatewayClient {
 
   /**
    * Calls any operation by its id in the OpenAPI document. Reads are tried again when the gateway cannot be reached or
-   * answers 429, 502 or 503; anything else only after 429, as it may have been carried out.
+   * answers 429, 500, 502 or 503; anything else only after 429, as it may have been carried out.
    * @throws Refusal, Unreachable, the reason of the signal, or TypeError where no request can be made of what was given
    */
   async call<Id extends OperationId>(
@@ -122,7 +122,7 @@ export class GatewayClient {
 
   /**
    * Yields incoming messages in order, each once along the cursor, and waits for more until the signal ends it. Goes on
-   * by itself when the gateway restarts.
+   * by itself when the gateway restarts or answers 500.
    * @throws Refusal, the reason of the signal, or TypeError as `call` does
    */
   messages({ cursor, accountId, signal }: FollowOptions = {}): AsyncGenerator<Message, void> {
@@ -189,7 +189,8 @@ export class GatewayClient {
     const usualS = longPolls.has(id) ? timeoutS : 0;
     const waitS = Math.max(0, Number(input.query?.timeout_s ?? usualS) || 0);
     const timeoutMs = this.#timeoutMs + waitS * 1000;
-    const answer = await withRetries({ forMs, isRepeatable, signal }, () =>
+    const patience = { forMs, isRepeatable, isRead: isRead(id), signal };
+    const answer = await withRetries(patience, () =>
       callOnce(this.#target, id, input, timeoutMs, signal),
     );
     // The types are those of the document; the gateway's own tests hold its answers against it.

@@ -9,19 +9,23 @@ export interface Patience {
   readonly forMs: number;
   /** Also where it is unknown whether the gateway has carried the request out. */
   readonly isRepeatable: boolean;
+  /** Also behind a fault of the gateway, as nothing is changed. */
+  readonly isRead: boolean;
   readonly signal: AbortSignal | null;
 }
 
 /**
  * Runs a request until it succeeds, is refused for good, or its time is over. Tried again: answers 429, 502 and 503, after
- * `Retry-After`; a gateway that cannot be reached, where a repetition is safe. What is tried for ever goes on behind every
- * answer that is not the gateway's, too. A redirect is final: the request would go on as another one, with the key.
+ * `Retry-After`; a gateway that cannot be reached, where a repetition is safe; a read behind a 500 as well. What is tried
+ * for ever goes on behind every answer that is not the gateway's, too. A redirect is final: the request would go on as
+ * another one, with the key.
  * @throws the last error of the request; the reason of the signal
  */
 export async function withRetries<Result>(
-  { forMs, isRepeatable, signal }: Patience,
+  patience: Patience,
   request: () => Promise<Result>,
 ): Promise<Result> {
+  const { forMs, signal } = patience;
   const until = Date.now() + forMs;
   for (let tries = 0; ; tries += 1) {
     signal?.throwIfAborted();
@@ -29,7 +33,7 @@ export async function withRetries<Result>(
       return await request();
     } catch (error) {
       signal?.throwIfAborted();
-      if (!mayPass(error, isRepeatable, forMs === Number.POSITIVE_INFINITY)) throw error;
+      if (!mayPass(error, patience)) throw error;
       const pauseMs = pauseAfter(error, tries);
       if (Date.now() + pauseMs > until) throw error;
       await pause(pauseMs, signal);
@@ -38,12 +42,14 @@ export async function withRetries<Result>(
 }
 
 /** Whether the same request may succeed later, and may be made again. */
-function mayPass(error: unknown, isRepeatable: boolean, isEndless: boolean): boolean {
+function mayPass(error: unknown, { forMs, isRepeatable, isRead }: Patience): boolean {
   if (isRefusal(error)) {
-    return error.status === 429 || (isRepeatable && (error.status === 503 || error.status === 502));
+    const { status } = error;
+    if (isRead && status >= 500) return true;
+    return status === 429 || (isRepeatable && (status === 503 || status === 502));
   }
   if (!isRepeatable || !(error instanceof Unreachable) || isRedirect(error.status)) return false;
-  return isEndless || (error.status ?? 500) >= 429;
+  return forMs === Number.POSITIVE_INFINITY || (error.status ?? 500) >= 429;
 }
 
 /** How long to wait after a failed try, in milliseconds; a tenth more or less, so that clients do not come at once. */

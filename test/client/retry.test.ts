@@ -1,0 +1,45 @@
+import t from 'tap';
+import { GatewayClient } from '../../public/client.ts';
+
+const to = { phone: '+12025550123' };
+
+/** A gateway's answer. */
+function answer(status: number, body: object, headers: Record<string, string> = {}): Response {
+  return Response.json(body, { status, headers });
+}
+
+/** A client whose gateway fails once with a 500 of its own, and how often it was asked. */
+function afterFault() {
+  const asked = { times: 0 };
+  const fetch = async () => {
+    asked.times += 1;
+    if (asked.times === 1) return answer(500, { error_code: 'internal_error' });
+    const events = [{ id: 'evt_1' }];
+    const messages = [{ id: 'msg_1' }];
+    return answer(200, { messages, next_cursor: 'new', events, cursor: 'new', accounts: [] });
+  };
+  const client = new GatewayClient({ baseUrl: 'http://gateway/v1', apiKey: 'key', fetch });
+  return { client, asked };
+}
+
+t.test('a stream goes on behind a fault of the gateway', async (t) => {
+  const ofMessages = afterFault().client.messages({ cursor: 'old' });
+  t.match(await ofMessages.next(), { value: { id: 'msg_1' } });
+  const ofEvents = afterFault().client.events({ cursor: 'old' });
+  t.match(await ofEvents.next(), { value: { id: 'evt_1' } });
+});
+
+t.test('a read is repeated behind a fault of the gateway, and nothing else', async (t) => {
+  const read = afterFault();
+  t.same((await read.client.call('list_accounts')).accounts, []);
+  t.equal(read.asked.times, 2);
+
+  const fault = { code: 'internal_error', status: 500 };
+  const send = afterFault();
+  await t.rejects(send.client.send({ to, text: 'Hi' }, { idempotencyKey: 'invoice-1' }), fault);
+  t.equal(send.asked.times, 1);
+  const change = afterFault();
+  const body = { phone_number: '+12025550111' };
+  await t.rejects(change.client.call('connect_msgapp', { body }), fault);
+  t.equal(change.asked.times, 1);
+});
