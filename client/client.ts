@@ -129,6 +129,7 @@ export class GatewayClient {
     return follow({
       store: storeOf(cursor),
       timeoutS,
+      signal,
       read: async (cursor, timeoutS) => {
         const query = {
           timeout_s: timeoutS,
@@ -155,6 +156,7 @@ export class GatewayClient {
     return follow({
       store: storeOf(cursor),
       timeoutS,
+      signal,
       read: async (cursor, timeoutS) => {
         const query = {
           timeout_s: timeoutS,
