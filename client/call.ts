@@ -73,7 +73,7 @@ const givenAs: Readonly<Record<string, string>> = {
 };
 
 /** The longest delay that a timer takes, milliseconds: a longer one ends at once. */
-const longestTimeoutMs = 2_147_483_647;
+export const longestTimeoutMs = 2_147_483_647;
 
 /**
  * Makes one request. JSON lines are answered as a list.

@@ -105,7 +105,8 @@ export function errorOf(
   return new Refusal(code as ErrorCode, answer, fields);
 }
 
+/** The seconds of a Retry-After; null where it is empty, below 0 or a date. */
 function secondsOf(header: string | null): number | null {
-  const seconds = Number(header ?? Number.NaN);
-  return Number.isFinite(seconds) ? seconds : null;
+  const seconds = Number(header || Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : null;
 }

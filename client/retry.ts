@@ -1,3 +1,4 @@
+import { longestTimeoutMs } from './call.ts';
 import { isRedirect, isRefusal, Unreachable } from './refusal.ts';
 
 /** Pauses between tries where the gateway says nothing, in milliseconds; the last one repeats. */
@@ -66,10 +67,13 @@ function pause(ms: number, signal: AbortSignal | null): Promise<void> {
       clearTimeout(timer);
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', end);
-      resolve();
-    }, ms);
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', end);
+        resolve();
+      },
+      Math.min(ms, longestTimeoutMs),
+    );
     signal?.addEventListener('abort', end, { once: true });
   });
 }

@@ -43,3 +43,34 @@ t.test('a read is repeated behind a fault of the gateway, and nothing else', asy
   await t.rejects(change.client.call('connect_msgapp', { body }), fault);
   t.equal(change.asked.times, 1);
 });
+
+t.test('a Retry-After that no timer can take hurries no stream', async (t) => {
+  const longestMs = 2_147_483_647;
+  for (const [said, leastMs, mostMs] of [
+    ['-5', 180, 220],
+    ['', 180, 220],
+    ['3', 3_000, 3_100],
+    ['3000000', longestMs, longestMs],
+  ] as const) {
+    await t.test(`Retry-After: ${said}`, async (t) => {
+      const ending = new AbortController();
+      let requests = 0;
+      const pausesMs: number[] = [];
+      t.capture(globalThis, 'setTimeout', (_: unknown, ms: number) => {
+        if (requests === 0) return; // the time-out of the request itself
+        pausesMs.push(ms);
+        queueMicrotask(() => ending.abort(new Error('enough')));
+      });
+      const fetch = async () => {
+        requests += 1;
+        return answer(503, { error_code: 'unavailable' }, { 'retry-after': said });
+      };
+      const client = new GatewayClient({ baseUrl: 'http://gateway/v1', apiKey: 'key', fetch });
+      const stream = client.messages({ cursor: 'old', signal: ending.signal });
+      await t.rejects(stream.next(), { message: 'enough' });
+      t.equal(pausesMs.length, 1);
+      const [pauseMs = Number.NaN] = pausesMs;
+      t.ok(pauseMs >= leastMs && pauseMs <= mostMs, `${pauseMs}`);
+    });
+  }
+});
