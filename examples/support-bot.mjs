@@ -19,7 +19,11 @@ const toBePassedOn = 'A colleague will write to you.';
 // Where the bot was. A bot that starts again goes on from here and misses no message. (rename is atomic)
 const file = process.env.CURSOR_FILE ?? 'support-bot.cursor';
 const cursor = {
-  load: () => readFile(file, 'utf8').catch(() => null),
+  load: () =>
+    readFile(file, 'utf8').catch((error) => {
+      if (error.code === 'ENOENT') return null; // the first run
+      throw error;
+    }),
   save: async (text) => {
     await writeFile(`${file}.new`, text);
     await rename(`${file}.new`, file);

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Connection } from 'rabbitmq-client';
 import t, { type Test } from 'tap';
@@ -61,7 +61,7 @@ t.test(
 );
 
 t.test('support-bot.mjs answers, passes on, and goes on where it was', async (t) => {
-  const { api, start } = await world(t);
+  const { api, folder, start } = await world(t);
   const [phone, desk] = [phoneNumber(1), phoneNumber(2)];
   const [ada, bob] = [phoneNumber(3), phoneNumber(4)];
   await pair(api, phone);
@@ -73,6 +73,10 @@ t.test('support-bot.mjs answers, passes on, and goes on where it was', async (t)
   const incomplete = start('support-bot.mjs');
   t.equal((await incomplete.exit).code, 1);
   t.match(incomplete.output, /DESK is missing/);
+  await symlink('loop.cursor', join(folder, 'loop.cursor'));
+  const unreadable = start('support-bot.mjs', { DESK: desk, CURSOR_FILE: 'loop.cursor' });
+  await unreadable.waitFor(/ELOOP/);
+  t.equal((await unreadable.exit).code, 1, 'a cursor that cannot be read is not a first run');
   const first = start('support-bot.mjs', { DESK: desk });
   await first.waitFor(/^listening$/m);
   // It listens from its first answer on.
