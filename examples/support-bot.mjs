@@ -15,6 +15,7 @@ const answers = [
   [/\b(price|cost)\b/i, 'All prices are on our website.'],
 ];
 const toBePassedOn = 'A colleague will write to you.';
+const longest = 4096; // characters of one text
 
 // Where the bot was. A bot that starts again goes on from here and misses no message. (rename is atomic)
 const file = process.env.CURSOR_FILE ?? 'support-bot.cursor';
@@ -31,15 +32,18 @@ const cursor = {
 };
 
 /**
- * Sends one message. One that may not be sent, for example as the person wants none, does not stop the bot. Anything else
- * does, before the cursor is saved: a bot that is started again takes the same question.
+ * Sends one message, and says whether it was accepted. One that may not be sent, for example as the person wants none,
+ * does not stop the bot. Anything else does, before the cursor is saved: a bot that is started again takes the same
+ * question.
  */
 async function send(message, idempotencyKey) {
   try {
     await client.send(message, { idempotencyKey });
+    return true;
   } catch (error) {
     if (!isRefusal(error) || mayPass(error)) throw error;
     console.log('not sent:', error.code, error.message);
+    return false;
   }
 }
 
@@ -50,16 +54,23 @@ function mayPass({ status, code }) {
   return [401, 403, 429].includes(status) || status >= 500;
 }
 
+/** As much of a text as one message takes. The gateway counts an emoji as one character, `length` as two. */
+function cut(text) {
+  const characters = [...text];
+  if (characters.length <= longest) return text;
+  return `${characters.slice(0, longest - 1).join('')}…`;
+}
+
 console.log('listening');
 for await (const { id, text, contact, account_id } of client.messages({ cursor })) {
   if (contact.phone === desk) continue; // the colleague's own messages are no questions
   const known = answers.find(([pattern]) => pattern.test(text))?.[1];
   const answer = { account_id, to: { contact_id: contact.id }, text: known ?? toBePassedOn };
   // A bot that was stopped in the middle sees its last messages again. The same keys make the answers the same, too.
-  await send(answer, `answer-${id}`);
+  const isAnswered = await send(answer, `answer-${id}`);
   if (known === undefined) {
     const question = `${contact.name} (${contact.phone ?? contact.id}) asks: ${text}`;
-    await send({ account_id, to: { phone: desk }, text: question }, `desk-${id}`);
-  }
-  console.log(known === undefined ? 'passed on' : 'answered', id);
+    const toDesk = { account_id, to: { phone: desk }, text: cut(question) };
+    if (await send(toDesk, `desk-${id}`)) console.log('passed on', id);
+  } else if (isAnswered) console.log('answered', id);
 }

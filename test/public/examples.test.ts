@@ -89,12 +89,17 @@ t.test('support-bot.mjs answers, passes on, and goes on where it was', async (t)
   const question = await comes(ada, 'My parcel is lost');
   await first.waitFor(new RegExp(`^passed on ${question.id}$`, 'm'));
   await until('the desk', async () => (await sent(desk)).length === 1 || undefined);
-  t.same(await sent(desk), [`Ada (${ada}) asks: My parcel is lost`]);
+  const long = await comes(ada, '🎁'.repeat(4_075));
+  await first.waitFor(new RegExp(`^passed on ${long.id}$`, 'm'));
+  await until('the long one', async () => (await sent(desk)).length === 2 || undefined);
+  const beginning = `Ada (${ada}) asks: `;
+  const cut = `${beginning}${'🎁'.repeat(4_095 - beginning.length)}…`;
+  t.same(await sent(desk), [`${beginning}My parcel is lost`, cut]);
 
   await first.kill('SIGKILL');
   const shy = await comes(bob, 'Your price?');
   await api.patch(`/contacts/${shy.contact.id}`, { do_not_disturb: true });
-  await comes(desk, 'I am on my way');
+  const colleague = await comes(desk, 'I am on my way');
   const missed = await comes(ada, 'What does it cost?');
   await api.post(`/sandbox/phones/${phone}/events`, { type: 'log_out' });
   await until('the log-out', async () => {
@@ -108,14 +113,22 @@ t.test('support-bot.mjs answers, passes on, and goes on where it was', async (t)
   const second = start('support-bot.mjs', { DESK: desk });
   await second.waitFor(new RegExp(`^answered ${missed.id}$`, 'm'));
   t.match(second.output, /^not sent: contact_do_not_disturb /m, 'a refusal does not stop it');
+  t.notMatch(second.output, `answered ${shy.id}`, 'what was not sent is not told as answered');
   const toAda = [
     'We are open from 9 to 17, Monday to Friday.',
     'A colleague will write to you.',
+    'A colleague will write to you.',
     'All prices are on our website.',
   ];
-  await until('the last answer', async () => (await sent(ada)).length >= 3 || undefined);
+  await until('the last answer', async () => (await sent(ada)).length >= 4 || undefined);
   t.same(await sent(ada), toAda, 'each answer once, also those that were made again');
-  t.equal((await sent(desk)).length, 1, 'and none to the colleague');
+  t.equal((await sent(desk)).length, 2, 'and none to the colleague');
+
+  await api.patch(`/contacts/${colleague.contact.id}`, { do_not_disturb: true });
+  const lost = await comes(ada, 'My parcel is lost again');
+  const { id: next } = await comes(ada, 'When do you open?');
+  await second.waitFor(new RegExp(`^answered ${next}$`, 'm'));
+  t.notMatch(second.output, `passed on ${lost.id}`, 'nor what was not passed on');
 });
 
 t.test('agent.mjs answers a message, and asks any model', async (t) => {
