@@ -1409,7 +1409,7 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             new_contacts_blocked_until: string | null;
-            /** @description where it connects through, without the password; null: directly */
+            /** @description where it connects through, without the password; null: directly; a sentence when the gateway cannot open it: set it anew */
             proxy: string | null;
             /** @description today against the caps */
             limits: {

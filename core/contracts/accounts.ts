@@ -14,7 +14,7 @@ export interface AccountView {
   readonly status_since: string;
   /** Until when the network lets it write to no new contacts; null when it may, or when nobody knows how long. */
   readonly new_contacts_blocked_until: string | null;
-  /** Where it connects through, without the password; null: directly. */
+  /** Where it connects through, without the password; null: directly; a sentence when the gateway cannot open it. */
   readonly proxy: string | null;
   /** Today against the caps. */
   readonly limits: {

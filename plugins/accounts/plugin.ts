@@ -37,7 +37,9 @@ export default gatewayPlugin(
       random: Math.random,
       clock: cradle.clock,
     });
+    const log = cradle.log.child({ plugin: 'accounts' });
     const proxies = new AccountProxies({
+      log,
       sealer: cradle.secrets,
       egress: cradle.egress,
       allowPrivate: configured.allow_private_proxies,
@@ -46,7 +48,7 @@ export default gatewayPlugin(
       storage: cradle.storage,
       broker: cradle.broker,
       cluster: cradle.cluster,
-      log: cradle.log.child({ plugin: 'accounts' }),
+      log,
       clock: cradle.clock,
       timers: systemTimers,
       gate,
@@ -78,7 +80,7 @@ export default gatewayPlugin(
       link: linkLane,
       connections,
       authenticator: cradle.authenticator,
-      log: cradle.log.child({ plugin: 'accounts' }),
+      log,
     });
     const consoleUrl = () =>
       cradle.config.console.enabled ? `${publicUrl(app.server, cradle.config)}/console` : null;

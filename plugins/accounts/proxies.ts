@@ -1,4 +1,5 @@
 import { type ProxyAddress, proxyUrl } from '../../core/contracts/driver-proxy.ts';
+import type { GatewayLog } from '../../core/log.ts';
 import { parseProxyUrl } from '../../core/proxy-url.ts';
 import type { Egress } from '../egress/contract.ts';
 import type { Secrets } from '../secrets/contract.ts';
@@ -10,6 +11,7 @@ export interface AccountProxiesParts {
   readonly egress: Pick<Egress, 'addressOf'>;
   /** Whether a proxy may be on a private network. */
   readonly allowPrivate: boolean;
+  readonly log: Pick<GatewayLog, 'error'>;
 }
 
 type Proxied = Pick<AccountRow, 'id' | 'proxy'>;
@@ -42,9 +44,10 @@ export class AccountProxies {
     }
   }
 
-  /** For people, without its password; null when the account connects directly. */
+  /** For people, without its password; null when the account connects directly, a sentence when no key opens it. */
   shown(account: Proxied): string | null {
     const proxy = this.#opened(account);
+    if (proxy instanceof Error) return 'The gateway cannot open the proxy: set it anew.';
     return proxy && proxyUrl(proxy, false);
   }
 
@@ -56,9 +59,10 @@ export class AccountProxies {
     return typeof found === 'string' ? `cannot be used: ${found.replace(/\.$/, '')}` : null;
   }
 
-  /** Whether two records name one proxy, under whichever key each is sealed. */
+  /** Whether two records name one proxy, under whichever key each is sealed; not where no key opens one of them. */
   isSame(one: Proxied, other: Proxied): boolean {
     const [first, second] = [this.#opened(one), this.#opened(other)];
+    if (first instanceof Error || second instanceof Error) return false;
     if (first === null || second === null) return first === second;
     return proxyUrl(first, true) === proxyUrl(second, true);
   }
@@ -66,11 +70,20 @@ export class AccountProxies {
   /** The proxy to connect through now, null for none; or a sentence that says why there is no way to it. */
   async through(account: Proxied): Promise<ProxyAddress | null | string> {
     const proxy = this.#opened(account);
-    return proxy && this.#lookUp(proxy);
+    if (!(proxy instanceof Error)) return proxy && this.#lookUp(proxy);
+    const facts = { err: proxy, account: account.id };
+    this.#parts.log.error(facts, 'the proxy of an account cannot be opened');
+    return 'The gateway cannot open it.';
   }
 
-  #opened({ id, proxy }: Proxied): ProxyAddress | null {
-    return proxy === null ? null : parseProxyUrl(this.#parts.sealer.open(proxy, proxyContext(id)));
+  /** Null for none; an error when no key opens it: whoever lists many records shows the others. */
+  #opened({ id, proxy }: Proxied): ProxyAddress | null | Error {
+    if (proxy === null) return null;
+    try {
+      return parseProxyUrl(this.#parts.sealer.open(proxy, proxyContext(id)));
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    }
   }
 
   async #lookUp(proxy: ProxyAddress): Promise<ProxyAddress | string> {

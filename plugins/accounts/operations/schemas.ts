@@ -164,7 +164,9 @@ export const Account = Closed(
     ),
     proxy: Nullable(
       Type.String({
-        description: 'where it connects through, without the password; null: directly',
+        description:
+          'where it connects through, without the password; null: directly; a sentence when the gateway cannot open ' +
+          'it: set it anew',
       }),
     ),
     limits: Closed(

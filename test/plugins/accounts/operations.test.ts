@@ -9,6 +9,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import { createGateway } from '../../../core/kernel.ts';
 import { createLog } from '../../../core/log.ts';
 import accounts from '../../../plugins/accounts/plugin.ts';
+import { proxyContext } from '../../../plugins/accounts/proxies.ts';
 import broker from '../../../plugins/broker/plugin.ts';
 import cluster from '../../../plugins/cluster/plugin.ts';
 import egress from '../../../plugins/egress/plugin.ts';
@@ -16,10 +17,13 @@ import { erasurePlugin } from '../../../plugins/erasure/plugin.ts';
 import limits from '../../../plugins/limits/plugin.ts';
 import media from '../../../plugins/media/plugin.ts';
 import observability from '../../../plugins/observability/plugin.ts';
+import { makeKeyring } from '../../../plugins/secrets/keyring.ts';
 import secrets from '../../../plugins/secrets/plugin.ts';
+import { makeSecrets } from '../../../plugins/secrets/sealing.ts';
 import databaseLock from '../../../plugins/storage/lock-plugin.ts';
 import { storagePlugin } from '../../../plugins/storage/plugin.ts';
 import tenants from '../../../plugins/tenants/plugin.ts';
+import { run } from '../../fixtures/process.ts';
 import { databases, engines } from '../../harness/databases.ts';
 import { FakeDriver } from './fake-driver.ts';
 
@@ -502,6 +506,24 @@ for (const { name, create } of databases) {
       const unknown = { channel: 'mail', identifier: 'ben@home' };
       const made = await call('create_connection_link', { account: unknown });
       t.match(made, { refused: 'driver_failed' });
+    });
+
+    t.test('an account is listed and mended when no key opens its proxy', async (t) => {
+      const { call, driver, gateway } = await open(t, database.url);
+      for (const phone_number of ['+15550001112', '+15550001113']) {
+        await call('connect_msgapp', { body: { phone_number } });
+        await driver.last.state('connected');
+      }
+      const { accounts } = await call('list_accounts');
+      const [{ id }] = accounts as [{ id: string }];
+      const lost = makeSecrets(makeKeyring(Buffer.alloc(32, 1).toString('base64'), null));
+      const sealed = lost.seal('socks5://lost:1', proxyContext(id));
+      await run(gateway.cradle.storage, (unit) => unit.accounts.setProxy(id, sealed));
+      const sentence = 'The gateway cannot open the proxy: set it anew.';
+      const listed = [{ id, proxy: sentence }, { proxy: null }];
+      t.match(await call('list_accounts'), { accounts: listed });
+      t.match(await call('update_account', { id, body: {} }), { proxy: sentence });
+      t.match(await call('update_account', { id, body: { proxy: null } }), { proxy: null });
     });
 
     t.test('the list of channels, each with why it is not there', async (t) => {

@@ -987,6 +987,34 @@ for (const { name, create } of databases) {
       t.same(driver.last.calls, ['resume'], 'by one attempt');
     });
 
+    t.test('a proxy that no key opens is named as the reason, until another is set', async (t) => {
+      const told: object[] = [];
+      const proxies = proxiesOf(secret(), null, (facts) => told.push(facts));
+      const { world, process, caller } = await begin(t, { proxies });
+      const { driver, faults, listener, storage } = process;
+      const lane = proxyLane(process.broker);
+      const { accountId } = (await connect(process, caller, newNumber())).view;
+      const change = (proxy: string) =>
+        storage.submit(lane, { tenantId: caller.tenantId, accountId, proxy });
+      await driver.last.state('connected');
+      await change(proxiesOf(secret()).sealed(accountId, 'socks5://lost:1'));
+      const why = 'The proxy of the account cannot be used: The gateway cannot open it.';
+      await until('the reason to be shown', async () =>
+        (await world.row(accountId)).detail?.startsWith(why) ? true : undefined,
+      );
+      t.match(await world.row(accountId), { status: 'connecting', reason: 'network_unreachable' });
+      t.same(faults, [], 'no fault of the driver');
+      t.match(told[0], { account: accountId, err: { message: /which is not configured/ } });
+      await process.process.host.sweep();
+      await change(proxies.sealed(accountId, 'socks5://other:1'));
+      await until(
+        'the account to be connected',
+        async () => (await world.row(accountId)).status === 'connected' || undefined,
+      );
+      t.equal(listener.session?.connected, true);
+      t.match(driver.last.port.proxy, { host: 'other' });
+    });
+
     t.test(
       'what was emitted before the proxy changed says nothing of the new session',
       async (t) => {
@@ -1202,10 +1230,15 @@ for (const { name, create } of databases) {
 const secret = (): string => randomBytes(32).toString('base64');
 
 /** Proxies that are all found, sealed with this secret. */
-function proxiesOf(current: string, previous: string | null = null): AccountProxies {
+function proxiesOf(
+  current: string,
+  previous: string | null = null,
+  error: (facts: object) => void = () => undefined,
+): AccountProxies {
   const sealer = makeSecrets(makeKeyring(current, previous));
   const addressOf = async (answer: string) => ({ answered: true, answer }) as const;
-  return new AccountProxies({ sealer, egress: { addressOf }, allowPrivate: true });
+  const log = { error };
+  return new AccountProxies({ sealer, egress: { addressOf }, allowPrivate: true, log });
 }
 
 interface Call {
