@@ -103,11 +103,19 @@ export class WebhookSubscriptions {
     return (await this.#change(webhook, { kind: 'reenable' })).health;
   }
 
-  /** The signing secrets; null while signing is off. */
+  /**
+   * The signing secrets; null while signing is off.
+   * @throws GatewayError `internal_error` when no key opens the current one, with what mends it
+   */
   secretsOf(webhook: Webhook): SigningSecrets | null {
     const { clock, secrets } = this.#parts;
     const context = signingSecretContext(webhook.id);
-    return signingSecretsOf(webhook, clock.now(), (sealed) => secrets.open(sealed, context));
+    try {
+      return signingSecretsOf(webhook, clock.now(), (sealed) => secrets.open(sealed, context));
+    } catch (cause) {
+      const message = 'The gateway cannot open the signing secret: rotate it, or turn signing off.';
+      throw new GatewayError('internal_error', { message, cause });
+    }
   }
 
   /** Replaces the signing secret, or makes the first one. The one before signs beside it for a while. */

@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { eventTypes } from '../../../core/contracts/events.ts';
+import { makeKeyring } from '../../../plugins/secrets/keyring.ts';
+import { makeSecrets } from '../../../plugins/secrets/sealing.ts';
 import { scanned } from '../../../plugins/webhooks/delivery-search.ts';
 import { receiverId } from '../../../plugins/webhooks/subscriptions/receiver-id.ts';
+import { signingSecretContext } from '../../../plugins/webhooks/subscriptions/secret.ts';
 import type { Client, ClientAnswer } from '../../harness/client.ts';
 import { databases } from '../../harness/databases.ts';
 import { header, judge, type Received } from '../../harness/receiver.ts';
@@ -413,6 +416,27 @@ for (const engine of databases) {
       t.strictSame((await api.get(path)).body, unsigned);
       t.match((await api.get('/webhooks')).body, { webhooks: [{ signing_enabled: false }, {}] });
       t.match((await api.post(path)).body, { signing_enabled: true, signing_secret: secretText });
+    });
+
+    t.test('a secret that no key opens is said to be, until it is rotated', async (t) => {
+      const customer = await office.customer();
+      const { api } = customer;
+      const { id } = await make(api, { generate_signing_secret: true });
+      const lost = makeSecrets(makeKeyring(randomSecret(), null));
+      const sealedSecret = lost.seal('whsec_', signingSecretContext(id));
+      const webhook = await stored(office, customer);
+      await office.run((unit) => unit.webhooks.save([{ ...webhook, sealedSecret }]));
+      const path = `/webhooks/${id}/signing-secret`;
+      const error = 'The gateway cannot open the signing secret: rotate it, or turn signing off.';
+      const refusal = { status: 500, body: { error_code: 'internal_error', error } };
+      office.posts.length = 0;
+      t.match(await api.get(path), refusal);
+      t.match(await api.post(`/webhooks/${id}/test`), refusal);
+      t.equal(office.posts.length, 0);
+      t.match(await api.get('/webhooks'), { status: 200, body: { webhooks: [{ id }] } });
+      const { signing_secret } = bodyOf<{ signing_secret: string }>(await api.post(path));
+      t.match(await api.get(path), { status: 200, body: { signing_secret } });
+      t.match(await api.post(`/webhooks/${id}/test`), { status: 200, body: { delivered: true } });
     });
 
     t.test('health begins anew', async (t) => {
