@@ -25,6 +25,12 @@ export interface NameSettings {
 const firstWait = 0.25;
 const questions = 3;
 
+/**
+ * How long a family is waited for once the other has addresses, in milliseconds. RFC 8305 section 3 (Resolution Delay)
+ * has 50, for people who wait; the rest is for a name server that is slow, so that all its addresses are checked.
+ */
+const secondFamilyMs = 250;
+
 /** The codes of a name server's answer that leave nothing to hope for. */
 const notThere: readonly unknown[] = ['ENOTFOUND', 'ENODATA', 'EBADNAME'];
 
@@ -33,9 +39,9 @@ const notThere: readonly unknown[] = ['ENOTFOUND', 'ENODATA', 'EBADNAME'];
  * there are two for the whole process: here a name whose servers do not answer delays no other.
  *
  * The hosts file comes first, then DNS with the search domains of resolv.conf; no other source of the system (mDNS,
- * LDAP) is asked. Both families are asked for side by side and IPv4 comes first in the answer; a family that fails
- * is left out if the other has addresses. Requests that want the same name at the same time share one; nothing is
- * kept. Rejects with the codes of the operating system's lookup: `ENOTFOUND`, `EAI_AGAIN` when the name servers
+ * LDAP) is asked. Both families are asked for side by side and IPv4 comes first in the answer; a family that fails, or
+ * comes more than 250 ms after the other, is left out if the other has addresses. Requests that want the same name at
+ * the same time share one; nothing is kept. Rejects with the codes of the operating system's lookup: `ENOTFOUND`, `EAI_AGAIN` when the name servers
  * cannot tell; and with `ETIMEOUT`.
  */
 export function networkLookUp(settings: NameSettings): LookUp {
@@ -72,9 +78,16 @@ async function ask(
     resolver.cancel();
   }, timeoutMs);
   const failures: Error[] = [];
+  let second: NodeJS.Timeout | undefined;
+  // What has come is read before the cancel, also by a busy process; what comes behind it is never used.
+  const cancel = () => setImmediate(() => resolver.cancel());
+  const first = (found: readonly string[]): void => {
+    if (found.length > 0) second ??= setTimeout(cancel, secondFamilyMs);
+  };
   try {
     for (const name of names) {
       const families = [resolver.resolve4(name), resolver.resolve6(name)];
+      for (const family of families) family.then(first, () => undefined);
       const addresses: string[] = [];
       for (const outcome of await Promise.allSettled(families)) {
         if (outcome.status === 'fulfilled') addresses.push(...outcome.value);
@@ -85,6 +98,7 @@ async function ask(
     }
   } finally {
     clearTimeout(timer);
+    clearTimeout(second);
   }
   const codes = failures.map((failure) => ('code' in failure ? failure.code : undefined));
   if (isLate || codes.includes('ETIMEOUT')) throw lookupError('ETIMEOUT', failures);

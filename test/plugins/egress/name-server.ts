@@ -19,11 +19,11 @@ const types: Readonly<Record<number, string>> = { 1: 'A', 28: 'AAAA' };
 /** Starts a name server over UDP that answers every question by a rule, and ends it with the test. */
 export async function nameServer(
   owner: { teardown(end: () => unknown): void },
-  answer: (name: string, type: string) => Answer,
+  answer: (name: string, type: string) => Answer | Promise<Answer>,
 ): Promise<NameServer> {
   const socket = createSocket('udp4');
   const questions: string[] = [];
-  socket.on('message', (message, sender) => {
+  socket.on('message', async (message, sender) => {
     const labels: string[] = [];
     let end = 12;
     for (let size = message.readUInt8(end); size > 0; size = message.readUInt8(end)) {
@@ -32,7 +32,7 @@ export async function nameServer(
     }
     const [name, type] = [labels.join('.'), types[message.readUInt16BE(end + 1)] ?? 'other'];
     questions.push(`${type} ${name}`);
-    const said = answer(name, type);
+    const said = await answer(name, type);
     if (said === 'silent') return;
     const [addresses, code] = typeof said === 'number' ? [[], said] : [said, 0];
     const records = addresses.filter((address) => isIPv4(address) === (type === 'A')).map(record);

@@ -134,6 +134,35 @@ t.test('answers and failures', async (t) => {
   t.equal(server.questions.length - asked, 2, 'ten at once share one lookup');
 });
 
+t.test('a family that is not answered holds up the other for a moment only', async (t) => {
+  const timeoutMs = 6_000;
+  let release: (answer: Answer) => void = () => undefined;
+  const late = new Promise<Answer>((resolve) => {
+    release = resolve;
+  });
+  const server = await nameServer(t, (name, type) => {
+    if (name === 'slow.test' && type === 'AAAA') return sleep(20, ['::1']);
+    if (name === 'first.test') return type === 'A' ? late : ['2606:4700:4700::1111'];
+    return type === 'A' ? ['93.184.216.34'] : late;
+  });
+  const lookUp = networkLookUp({ timeoutMs, servers: [server.address] });
+  for (const [name, address] of [
+    ['last.test', '93.184.216.34'],
+    ['first.test', '2606:4700:4700::1111'],
+  ] as const) {
+    const begun = performance.now();
+    const found = await lookUp(name);
+    const tookMs = performance.now() - begun;
+    t.comment(`${name}: ${tookMs.toFixed()} ms`);
+    t.ok(tookMs < timeoutMs / 3, `${name} took ${tookMs} ms`);
+    t.same(found, [address], 'all that will be connected to');
+  }
+  const egress = openEgress(t, { allowHttp: false, isAllowed: isPublicAddress }, lookUp);
+  t.match(await egress.refusal('https://slow.test/'), { kind: 'blocked' }, 'a slow one counts');
+  t.equal(await egress.refusal('https://last.test/'), null);
+  release(['::1']);
+});
+
 t.test('name servers that are not there', async (t) => {
   const silent = await nameServer(t, () => 'silent');
   const { lookUp } = await names(t, 3_000, [silent.address]);
