@@ -49,12 +49,13 @@ export interface SubscriptionEndingParts {
   readonly storage: Pick<Storage, 'read' | 'submit' | 'now'>;
   readonly secrets: Pick<Secrets, 'open'>;
   readonly messages: ControlMessages;
-  readonly log: GatewayLog;
+  readonly log: Pick<GatewayLog, 'warn'>;
 }
 
 /**
  * Ends subscriptions whose time is over or whose key is revoked or has expired, now and then. Of the latter the callback
- * hears once, whatever it answers. Safe beside the sweeps of other processes.
+ * hears at most once, whatever it answers: a lost answer of the database loses the notice. Safe beside the sweeps of
+ * other processes.
  */
 export function startEnding(parts: SubscriptionEndingParts): { stop(): Promise<void> } {
   const { storage, log } = parts;
@@ -68,14 +69,17 @@ export function startEnding(parts: SubscriptionEndingParts): { stop(): Promise<v
         eventSubscriptions.keyless(atOnce),
       ]);
       const ids = new Map(found.flat().map(({ id, tenantId }) => [id, { id, tenantId }]));
-      const ended = await Promise.all(
+      // One batch may be refused beside another: whoever was ended is not found again.
+      const ended = await Promise.allSettled(
         [...ids.values()].map((one) => storage.submit(endOverLane, one)),
       );
       for (const one of ended) {
-        if (one?.reason !== 'key') continue;
-        const notice = notify(parts, one).finally(() => notices.delete(notice));
+        if (one.status === 'rejected' || one.value?.reason !== 'key') continue;
+        const notice = notify(parts, one.value).finally(() => notices.delete(notice));
         notices.add(notice);
       }
+      const fault = ended.find((one) => one.status === 'rejected');
+      if (fault !== undefined) throw fault.reason;
       if (found.some(({ length }) => length === atOnce)) loop.kick();
     },
     (error) => log.warn({ err: error }, 'ending event subscriptions failed'),

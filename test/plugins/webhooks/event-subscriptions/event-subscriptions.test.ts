@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import type { Caller } from '../../../../core/contracts/caller.ts';
+import { GatewayError } from '../../../../core/errors.ts';
 import { newId } from '../../../../core/ids.ts';
 import type { EgressFailure, EgressPost } from '../../../../plugins/egress/contract.ts';
 import { makeKeyring } from '../../../../plugins/secrets/keyring.ts';
@@ -8,6 +9,7 @@ import { makeSecrets } from '../../../../plugins/secrets/sealing.ts';
 import type { CallbackFault, WantedSubscription } from '../../../../plugins/webhooks/contract.ts';
 import { Challenges } from '../../../../plugins/webhooks/event-subscriptions/challenges.ts';
 import { ControlMessages } from '../../../../plugins/webhooks/event-subscriptions/control-messages.ts';
+import { startEnding } from '../../../../plugins/webhooks/event-subscriptions/ending.ts';
 import { makeEventSubscriptions } from '../../../../plugins/webhooks/event-subscriptions/event-subscriptions.ts';
 import { makeGrantLane } from '../../../../plugins/webhooks/event-subscriptions/grant-lane.ts';
 import {
@@ -18,6 +20,7 @@ import { log, migratedStorage, run } from '../../../fixtures/process.ts';
 import { databases, engines } from '../../../harness/databases.ts';
 import { newSecret } from '../../../harness/event-callback.ts';
 import type { Teardown } from '../../../harness/processes.ts';
+import { until } from '../../../harness/story.ts';
 
 const secrets = makeSecrets(makeKeyring(randomBytes(32).toString('base64'), null));
 const url = 'https://agent.example/hook';
@@ -191,4 +194,42 @@ t.test('open challenges of one tenant refuse no other tenant at the same host', 
   t.equal(await other, null, 'the first of another tenant passes');
   t.same(await Promise.all(open), [null, null, null, null]);
   t.equal(await ask('ten_one', 5), null, 'what has ended gives its place back');
+});
+
+t.test('who was ended is told so, also beside one whose end has to wait', async (t) => {
+  const { url: databaseUrl } = await engines.sqlite.create(t);
+  const way: WayOut = { refusal: async () => null };
+  const { storage, subscriptions, caller, posted } = await openSubscriptions(t, databaseUrl, way);
+  // Both are over: there is no such key.
+  for (const path of ['one', 'other']) {
+    const given = { ...wanted(newSecret()), url: `${url}/${path}` };
+    t.match(await subscriptions.subscribe(caller, given, 'req_1'), { id: String });
+  }
+  posted.length = 0;
+  const submit = storage.submit.bind(storage);
+  const away = new GatewayError('unavailable');
+  let refused = 0;
+  storage.submit = async (lane, input) => {
+    if (lane.name !== 'webhooks.end-over' || refused > 0) return submit(lane, input);
+    refused += 1;
+    throw away;
+  };
+  const faults: unknown[] = [];
+  const warn = (facts: { readonly err: unknown }) => faults.push(facts.err);
+  const egress = {
+    post: async (request: EgressPost) => {
+      posted.push(request);
+      return { answered: true, answer: { status: 200, text: '' } } as const;
+    },
+  };
+  const messages = new ControlMessages(egress, storage);
+  const ending = startEnding({ storage, secrets, messages, log: { warn } });
+  await until('both to have ended', async () => {
+    const left = await storage.read.eventSubscriptions.ofTenants([caller.tenantId]);
+    return left.length === 0 || undefined;
+  });
+  await ending.stop();
+  t.same(posted.map((one) => one.url).sort(), [`${url}/one`, `${url}/other`], 'each once');
+  for (const { body } of posted) t.match(JSON.parse(body), { type: 'terminated' });
+  t.same(faults, [away], 'the fault is logged as before');
 });
