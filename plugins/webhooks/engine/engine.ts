@@ -88,8 +88,7 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
   return {
     directFanOut,
     async stop() {
-      await recoveries.stop();
-      await fanOut.stop();
+      await Promise.all([recoveries.stop(), fanOut.stop()]);
       await deliverer.stop();
       await upkeep.stop();
       for (const release of releases) {
@@ -106,6 +105,7 @@ class FanOutLoop {
   readonly #loop: Loop;
   readonly #throttle: DueThrottle;
   #wanted = true;
+  #isStopped = false;
 
   /** @param due called with the receivers to which something is due */
   constructor({ storage, plans, log }: EngineParts, metrics: EngineMetrics, due: Due) {
@@ -113,7 +113,7 @@ class FanOutLoop {
     this.#loop = new Loop(
       () => sweepMs,
       async () => {
-        for (;;) {
+        while (!this.#isStopped) {
           const { events, waiting, suppressed } = await storage.submit(lane, null);
           metrics.ended('suppressed', suppressed);
           if (events > 0) this.#wanted = waiting > 0;
@@ -133,8 +133,9 @@ class FanOutLoop {
     this.#throttle.call();
   }
 
-  /** Waits for the round under way. */
+  /** Waits for the transaction under way: what is left in the outbox is fanned out by the next process. */
   async stop(): Promise<void> {
+    this.#isStopped = true;
     this.#throttle.stop();
     await this.#loop.stop();
   }
