@@ -56,25 +56,24 @@ export class ChangeWriter {
       })),
       now,
     );
-    const resumed = await receivers.find([...this.#reenabled, ...this.#reset]);
+    const reset = new Set([...this.#reset, ...(await this.#begunAnew(unit))]);
+    const resumed = await receivers.find([...this.#reenabled, ...reset]);
     logPauses(unit, log, resumed, () => ({ disabledAt: null, disabledReason: null }));
     for (const id of [...this.#reenabled].sort()) await receivers.reenable(id, now);
-    await receivers.reset([...this.#reset].sort(), now);
-    await this.#keepLeft(unit);
+    await receivers.reset([...reset].sort(), now);
     const woken = [...this.#reassigned.values()].map(({ receiverId }) => receiverId);
     await receivers.wake(woken, now);
   }
 
   /**
-   * Keeps receivers that no subscription has any more: whoever has read one before stores its deliveries there yet, where
-   * they are found, and moved.
+   * Receivers that no subscription has any more, or new ones alone: a pause of those that left would be theirs. Reset,
+   * they are kept, too: whoever has read one before stores its deliveries there yet, where they are found, and moved.
    */
-  async #keepLeft({ webhooks, receivers, now }: Unit): Promise<void> {
-    const left = [...this.#left].sort();
-    const used = new Set((await webhooks.ofReceivers(left)).map(({ receiverId }) => receiverId));
-    await receivers.touch(
-      left.filter((id) => !used.has(id)),
-      now,
-    );
+  async #begunAnew({ webhooks }: Unit): Promise<readonly string[]> {
+    const created = [...this.#created.values()].map(({ receiverId }) => receiverId);
+    const ids = [...this.#left, ...created];
+    const former = (await webhooks.ofReceivers(ids)).filter(({ id }) => !this.#created.has(id));
+    const shared = new Set(former.map(({ receiverId }) => receiverId));
+    return ids.filter((id) => !shared.has(id));
   }
 }

@@ -87,7 +87,7 @@ export class ReceiverTable {
       .update({ ...unpaused, updated_at: now });
   }
 
-  /** Resets the health, as if nothing had ever been attempted. */
+  /** Resets the health, as if nothing had ever been attempted, and keeps the receivers from `deleteUnused` for its time. */
   async reset(ids: readonly string[], now: number): Promise<void> {
     if (ids.length === 0) return;
     await this.db
@@ -134,12 +134,6 @@ export class ReceiverTable {
         owner: null,
       })),
     );
-  }
-
-  /** Keeps receivers from `deleteUnused` for its time, used or not. */
-  async touch(ids: readonly string[], now: number): Promise<void> {
-    if (ids.length === 0) return;
-    await this.db.knex('receivers').whereIn('id', ids).update({ updated_at: now });
   }
 
   /** Deletes receivers that no subscription has, see `deleteUnusedReceivers`. */

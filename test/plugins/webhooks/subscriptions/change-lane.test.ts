@@ -1,11 +1,65 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
+import { newId } from '../../../../core/ids.ts';
 import { pruneReceivers } from '../../../../plugins/webhooks/engine/upkeep.ts';
+import { unsubscribeLane } from '../../../../plugins/webhooks/event-subscriptions/ending.ts';
+import type { Change } from '../../../../plugins/webhooks/subscriptions/change.ts';
 import { makeChangeLane } from '../../../../plugins/webhooks/subscriptions/change-lane.ts';
 import { log } from '../../../fixtures/process.ts';
-import { engines } from '../../../harness/databases.ts';
+import { databases, engines } from '../../../harness/databases.ts';
 import { until } from '../../messages/stage.ts';
-import { addTenant, addWebhook, deliveriesOf, Internet, openEngine } from '../engine-world.ts';
+import {
+  addTenant,
+  addWebhook,
+  deliveriesOf,
+  Internet,
+  openEngine,
+  raise,
+} from '../engine-world.ts';
+import { pausedHealth } from '../office.ts';
+
+for (const engine of databases) {
+  t.test(`a new webhook has no pause of those that left its URL, ${engine.name}`, async (t) => {
+    const internet = new Internet();
+    const one = await openEngine(t, (await engine.create(t)).url, internet);
+    const tenantId = await addTenant(one);
+    const lane = makeChangeLane({ maxSubscriptions: 10, previousSecretMs: 1_000, log });
+    const submit = (id: string, change: Change) =>
+      one.storage.submit(lane, { tenantId, id, change });
+    const pausedAt = async (name: string, grant: { keyId: string; expiresAt: number } | null) => {
+      const url = `https://${name}.example/hook`;
+      const webhook = await addWebhook(one, tenantId, { url, grant, subscribedTo: [] });
+      const paused = { id: webhook.receiverId, health: pausedHealth(1) };
+      await one.run((unit) => unit.receivers.saveHealth([paused]));
+      return webhook;
+    };
+    const grant = { keyId: 'key', expiresAt: Number.MAX_SAFE_INTEGER };
+    const moved = await pausedAt('moved', null);
+    const ended = await pausedAt('ended', grant);
+    const shared = await pausedAt('shared', grant);
+
+    const changes = { url: 'https://else.example/hook' };
+    await submit(moved.id, { kind: 'update', changes });
+    const [left] = await one.storage.read.receivers.find([moved.receiverId]);
+    t.match(left?.health, { disabledAt: null, totalFailures: 0 }, 'as after a deletion');
+    await one.storage.submit(unsubscribeLane, { tenantId, id: ended.id });
+    for (const { url } of [moved, ended, shared]) {
+      const subscribedTo = ['message.sent'] as const;
+      const webhook = { ...moved, url, subscribedTo, name: null };
+      await submit(newId('wh'), { kind: 'create', webhook });
+    }
+
+    await raise(one, tenantId, [{ subject: 'msg_1' }]);
+    const rows = await until('the deliveries', async () => {
+      const all = await deliveriesOf(one);
+      return all.length === 3 && all.every(({ state }) => state !== 'waiting') && all;
+    });
+    const stateAt = ({ receiverId }: { readonly receiverId: string }) =>
+      rows.find((row) => row.receiverId === receiverId)?.state;
+    t.same([moved, ended].map(stateAt), ['delivered', 'delivered']);
+    t.equal(stateAt(shared), 'suppressed', 'a pause is shared with those that are there');
+  });
+}
 
 t.test(
   'an event that happens as its webhook gets another URL goes there, though the former is pruned',
