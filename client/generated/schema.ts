@@ -2316,7 +2316,7 @@ export interface components {
             message: string;
         };
         WebhookBacklog: {
-            /** @description deliveries that wait for their first attempt, counted up to 10000 */
+            /** @description deliveries that wait for their first attempt, but for replays, counted up to 10000 */
             first_attempts: number;
             /**
              * @description when the oldest of them was made

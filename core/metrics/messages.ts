@@ -73,7 +73,7 @@ export const messageMetrics = {
     type: 'histogram',
     of: 'process',
     unit: 'seconds',
-    meaning: "Time from an event to its delivery's first attempt.",
+    meaning: "Time from an event to its delivery's first attempt, but for replays.",
     labels: {},
     // The last ones are for deliveries that waited for a process to restart.
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200],
@@ -82,14 +82,15 @@ export const messageMetrics = {
     type: 'gauge',
     of: 'installation',
     unit: 'deliveries',
-    meaning: 'Webhook deliveries that wait for their first attempt, or for a retry.',
+    meaning: 'Webhook deliveries that wait for their first attempt, or for a retry or replay.',
     labels: { attempt: ['first', 'retry'] },
   },
   gateway_webhook_oldest_first_attempt_seconds: {
     type: 'gauge',
     of: 'installation',
     unit: 'seconds',
-    meaning: 'Age of the oldest delivery that waits for its first attempt; 0 where none does.',
+    meaning:
+      'Age of the oldest delivery that waits for its first attempt, but for replays; 0 where none does.',
     labels: {},
   },
   gateway_webhook_leases_lost_total: {

@@ -7,7 +7,7 @@ export type DeliveryOutcome = Labels<'gateway_webhook_deliveries_total'>['outcom
 /** Metrics of the engine. */
 export interface EngineMetrics {
   ended(outcome: DeliveryOutcome, count?: number): void;
-  /** @param delayMs from the event to its delivery's first attempt */
+  /** @param delayMs from the event to its delivery's first attempt, which is no replay */
   firstAttempt(delayMs: number): void;
   /** Another process has taken a receiver from this one. */
   leaseLost(): void;

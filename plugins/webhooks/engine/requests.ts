@@ -137,7 +137,9 @@ export class Requests {
     if (signal.aborted && attempt.statusCode === null) return run.stored(ready);
     this.begin(run);
     this.#listener.ended();
-    if (attempt.number === 1) this.#metrics.firstAttempt(attempt.at - event.createdAt);
+    // A replay is as late as somebody has asked for it.
+    if (attempt.number === 1 && !delivery.replayed)
+      this.#metrics.firstAttempt(attempt.at - event.createdAt);
     const input = { deliveryId: delivery.id, receiverId: run.receiverId, attempt };
     const outcome = await this.#outcomes.attempted(input);
     run.stored(ready);

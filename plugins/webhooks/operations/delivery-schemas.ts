@@ -91,7 +91,7 @@ const DeliveryAttemptSchema = Type.Object(
 export const BacklogSchema = Type.Object(
   {
     first_attempts: Type.Integer({
-      description: `deliveries that wait for their first attempt, counted up to ${backlogMost}`,
+      description: `deliveries that wait for their first attempt, but for replays, counted up to ${backlogMost}`,
     }),
     oldest_at: { ...NullableTimestamp, description: 'when the oldest of them was made' },
   },

@@ -22,7 +22,9 @@ import { type DueRequest, dueDeliveries } from './due-deliveries.ts';
 
 /** Deliveries that wait, of all receivers. */
 export interface WaitingDeliveries {
+  /** Those never attempted, but for replays. */
   readonly first: number;
+  /** Retries and replays. */
   readonly retries: number;
   readonly oldestFirst: number | null;
 }
@@ -220,19 +222,20 @@ export class DeliveryTable {
       .delete();
   }
 
-  /** What waits for its first attempt to a subscription. */
+  /** What waits for its first attempt to a subscription, but for replays. */
   async backlog(webhookId: string): Promise<DeliveryBacklog> {
     return deliveryBacklog(this.db, webhookId);
   }
 
-  /** How many deliveries wait, and when the oldest that waits for its first attempt was made. */
+  /** How many deliveries wait, and when the oldest that waits for its first attempt was made, but for replays. */
   async waiting(): Promise<WaitingDeliveries> {
+    const first = `from deliveries where state = 'waiting' and attempts = 0 and replayed = 0`;
     const [row] = await this.db.rows<WaitingDeliveries>(
       `select
-         (select count(*) from deliveries where state = 'waiting' and attempts = 0) as first,
-         (select count(*) from deliveries where state = 'waiting' and attempts > 0) as retries,
-         (select created_at from deliveries where state = 'waiting' and attempts = 0
-          order by created_at limit 1) as oldestFirst`,
+         (select count(*) ${first}) as first,
+         (select count(*) from deliveries where state = 'waiting' and attempts > 0)
+           + (select count(*) from deliveries where state = 'waiting' and attempts = 0 and replayed = 1) as retries,
+         (select created_at ${first} order by created_at limit 1) as oldestFirst`,
     );
     return row ?? { first: 0, retries: 0, oldestFirst: null };
   }

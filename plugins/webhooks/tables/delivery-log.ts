@@ -24,7 +24,7 @@ export type ListedDelivery = Pick<Delivery, 'id' | 'createdAt' | 'eventType'>;
 /** Up to which the deliveries of a backlog are counted. */
 export const backlogMost = 10_000;
 
-/** Deliveries of a subscription that wait for their first attempt. */
+/** Deliveries of a subscription that wait for their first attempt, but for replays: these are as old as what was missed. */
 export interface DeliveryBacklog {
   readonly deliveries: number;
   readonly oldest: number | null;
@@ -32,7 +32,7 @@ export interface DeliveryBacklog {
 
 /** Indexes in whose order a log is listed: of a subscription, and of one state in it. */
 const logIndex = 'deliveries_webhook_id_created_at_id';
-const stateLogIndex = 'deliveries_webhook_id_state_created_at_id_attempts';
+const stateLogIndex = 'deliveries_webhook_id_state_created_at_id_attempts_replayed';
 
 /** A page of a subscription's log, newest first. */
 export async function deliveryPage(
@@ -60,8 +60,8 @@ export async function deliveryEvents(
 }
 
 /**
- * How many deliveries of a subscription wait for their first attempt, counted up to `backlogMost`, and when the oldest
- * was made.
+ * How many deliveries of a subscription wait for their first attempt, but for replays, counted up to `backlogMost`, and
+ * when the oldest was made.
  */
 export async function deliveryBacklog(db: Sql, webhookId: string): Promise<DeliveryBacklog> {
   // SQLite would take the index of the attempts, and walk what waits for all subscriptions.
@@ -70,7 +70,7 @@ export async function deliveryBacklog(db: Sql, webhookId: string): Promise<Deliv
   const [row] = await db.rows<DeliveryBacklog>(
     `select count(*) as deliveries, min(created_at) as oldest from (
        select created_at from deliveries ${hint} ${index}
-       where webhook_id = ? and state = 'waiting' and attempts = 0
+       where webhook_id = ? and state = 'waiting' and attempts = 0 and replayed = 0
        order by created_at limit ${backlogMost}
      ) as backlog`,
     [webhookId],

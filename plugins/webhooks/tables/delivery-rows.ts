@@ -61,6 +61,7 @@ export type DueDelivery = Pick<
   | 'eventType'
   | 'subject'
   | 'attempts'
+  | 'replayed'
   | 'dueAt'
   | 'createdAt'
 >;

@@ -10,6 +10,7 @@ type DueColumns = Pick<
   | 'event_type'
   | 'subject'
   | 'attempts'
+  | 'replayed'
   | 'due_at'
   | 'created_at'
 >;
@@ -48,7 +49,7 @@ const isForgotten = `case when exists (
 
 /** The columns of `DueColumns`. */
 const dueColumns =
-  'id, webhook_id, receiver_id, event_id, event_type, subject, attempts, due_at, created_at';
+  'id, webhook_id, receiver_id, event_id, event_type, subject, attempts, replayed, due_at, created_at';
 
 /** Due deliveries of receivers, for each those that fell due first. */
 export async function dueDeliveries(
@@ -109,6 +110,7 @@ function dueDelivery(row: DueColumns): DueDelivery {
     eventType: row.event_type,
     subject: row.subject,
     attempts: row.attempts,
+    replayed: row.replayed === 1,
     dueAt: row.due_at,
     createdAt: row.created_at,
   };

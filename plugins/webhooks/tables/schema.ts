@@ -91,10 +91,10 @@ export const webhookTableSchema: readonly Table[] = [
     indexes: [
       ['receiver_id', 'state', 'due_at', 'id'],
       ['webhook_id', 'created_at', 'id'],
-      // With the attempts, so that those that wait for their first one are counted in it.
-      ['webhook_id', 'state', 'created_at', 'id', 'attempts'],
+      // With the attempts and replays, so that those that wait for their first attempt are counted in it.
+      ['webhook_id', 'state', 'created_at', 'id', 'attempts', 'replayed'],
       // How many wait for their first attempt, and since when the oldest.
-      ['state', 'attempts', 'created_at'],
+      ['state', 'attempts', 'replayed', 'created_at'],
       ['subject'],
       ['created_at', 'state'],
     ],

@@ -437,7 +437,7 @@ function reads(ids: readonly string[]): readonly Read[] {
   // Never by the index of all webhooks: the backlog of another would be walked as well.
   add('log of deliveries: what waits', 10, ({ deliveries }) => deliveries.backlog('wh_big'), [
     'deliveries',
-    'deliveries_webhook_id_state_created_at_id_attempts',
+    'deliveries_webhook_id_state_created_at_id_attempts_replayed',
   ]);
   add('recoveries: the newest', 10, ({ recoveries }) => recoveries.newest('wh_big'));
   for (const place of [null, logged / 2, 50]) {
