@@ -26,6 +26,11 @@ export function hasWebhooks(
   return !tenant.disabled.includes('webhooks') && plans.plan(tenant.plan).webhooks;
 }
 
+/** Whether a tenant has the events of a type, but for those about delivery. Pure. */
+export function hasEvents({ disabled }: Pick<Tenant, 'disabled'>, type: EventType): boolean {
+  return !disabled.includes(`event:${type}`);
+}
+
 /**
  * Whether something of this moment came since the subscription was made. One dated further ahead than a transaction lasts
  * was made before a clock was set back. Pure.
@@ -61,7 +66,7 @@ export function wants(
     webhook.tenantId === event.tenantId &&
     tenant.id === event.tenantId &&
     webhook.subscribedTo.includes(event.type) &&
-    !tenant.disabled.includes(`event:${event.type}`) &&
+    hasEvents(tenant, event.type) &&
     isSince(webhook, event.createdAt, now) &&
     event.createdAt < (webhook.grant?.expiresAt ?? Number.POSITIVE_INFINITY) &&
     passes(webhook, event.payload) &&

@@ -1,7 +1,7 @@
 import type { Tables } from '../../../core/contracts/storage.ts';
 import type { EventBody } from '../../events/contract.ts';
 import type { Plans } from '../../tenants/contract.ts';
-import { goesOut, hasWebhooks, isOfFormer } from '../matching.ts';
+import { goesOut, hasEvents, hasWebhooks, isOfFormer } from '../matching.ts';
 import type { DueDelivery, DueWithBody } from '../tables/delivery-rows.ts';
 import type { Receiver } from '../tables/receiver-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
@@ -69,8 +69,10 @@ export async function readDueBatches(
       const request = requests[index];
       if (receiver === undefined || request === undefined) return [];
       const rows = dueTo.get(run.receiverId) ?? [];
-      const allowed = hasWebhooks(tenants.get(run.tenantId), plans);
-      const choice = choose(rows, { webhooks, receiver, allowed, now });
+      const tenant = tenants.get(run.tenantId);
+      const allowed = hasWebhooks(tenant, plans);
+      const disabled = tenant?.disabled ?? [];
+      const choice = choose(rows, { webhooks, receiver, allowed, disabled, now });
       const isFull = rows.length === request.limit;
       // First attempts behind an unanswered one are not read: another poll finds them once it is answered.
       const more = choice.more || isFull || request.exceptFirstOf.length > 0;
@@ -84,6 +86,8 @@ export interface ChoiceBasis {
   readonly receiver: Receiver;
   /** Whether the tenant may use webhooks. */
   readonly allowed: boolean;
+  /** Features switched off for the tenant. */
+  readonly disabled: readonly string[];
   readonly webhooks: ReadonlyMap<string, Webhook>;
   /** By the database's clock. */
   readonly now: number;
@@ -106,7 +110,7 @@ export interface DueChoice {
  * @param rows without deliveries under way, and without first attempts that wait for these
  */
 export function choose(rows: readonly DueWithBody[], basis: ChoiceBasis): DueChoice {
-  const { receiver, allowed, webhooks, now } = basis;
+  const { receiver, webhooks, now } = basis;
   const ready: ReadyAttempt[] = [];
   const over: string[] = [];
   const subjects = new Set<string>();
@@ -114,6 +118,7 @@ export function choose(rows: readonly DueWithBody[], basis: ChoiceBasis): DueCho
   for (const { delivery, event } of [...rows].sort(byEvent)) {
     const webhook = webhooks.get(delivery.webhookId);
     const isHere = webhook?.receiverId === receiver.id && !isOfFormer(webhook, delivery, now);
+    const allowed = basis.allowed && hasEvents(basis, delivery.eventType);
     if (!isHere || event === null || !goesOut(webhook, receiver.health, allowed)) {
       over.push(delivery.id);
       continue;

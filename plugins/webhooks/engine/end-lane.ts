@@ -1,7 +1,7 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { Plans } from '../../tenants/contract.ts';
 import { unsentAttempt } from '../attempt.ts';
-import { goesOut, hasWebhooks, isOfFormer } from '../matching.ts';
+import { goesOut, hasEvents, hasWebhooks, isOfFormer } from '../matching.ts';
 import type { Delivery } from '../tables/delivery-rows.ts';
 import type { Health } from '../tables/receiver-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
@@ -26,7 +26,7 @@ interface VerdictBasis {
   readonly webhook: Webhook | undefined;
   /** Health of the subscription's receiver. */
   readonly health: Health | undefined;
-  /** Whether the tenant may use webhooks. */
+  /** Whether the tenant may use webhooks, and has the events of the type. */
   readonly allowed: boolean;
   readonly hasEvent: boolean;
   readonly now: number;
@@ -83,10 +83,12 @@ async function judgeAll(unit: Unit, plans: Plans, inputs: readonly EndInput[]) {
   const hidden = await unit.contactMessages.ofPrivate(waiting.map((row) => row.subject));
   return waiting.map((delivery) => {
     const webhook = webhooks.get(delivery.webhookId);
+    const tenant = tenants.get(delivery.tenantId);
     const verdict = verdictOn(delivery, {
       webhook,
       health: webhook === undefined ? undefined : healths.get(webhook.receiverId),
-      allowed: hasWebhooks(tenants.get(delivery.tenantId), plans),
+      allowed:
+        tenant !== undefined && hasWebhooks(tenant, plans) && hasEvents(tenant, delivery.eventType),
       now: unit.now,
       hasEvent: events.has(delivery.eventId),
       isPrivate: hidden.has(delivery.subject),

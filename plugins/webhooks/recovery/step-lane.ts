@@ -1,7 +1,7 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
-import type { Plans } from '../../tenants/contract.ts';
+import type { Plans, Tenant } from '../../tenants/contract.ts';
 import { type Due, wakeNow } from '../engine/due-notices.ts';
-import { goesOut, hasWebhooks } from '../matching.ts';
+import { goesOut, hasEvents, hasWebhooks } from '../matching.ts';
 import { replayOf } from '../replay.ts';
 import type { Recovery } from '../tables/recoveries.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
@@ -51,9 +51,10 @@ async function step(
   if (!running.some((one) => one.webhookId === webhookId)) return 'over';
   const [receiver] = await unit.receivers.find([webhook.receiverId]);
   const { tenantId } = webhook;
-  const allowed = hasWebhooks((await unit.tenants.find([tenantId])).get(tenantId), plans);
+  const tenant = (await unit.tenants.find([tenantId])).get(tenantId);
+  const allowed = hasWebhooks(tenant, plans);
   // Deliveries handed over now would end as suppressed.
-  if (!goesOut(webhook, receiver?.health, allowed)) return 'paused';
+  if (tenant === undefined || !goesOut(webhook, receiver?.health, allowed)) return 'paused';
   const before = await unit.deliveries.byIds(running.flatMap((one) => one.underWay));
   const stateOf = new Map(before.map(({ id, state }) => [id, state]));
   const targets = new Map(
@@ -75,7 +76,7 @@ async function step(
   for (const share of inTurn(shares)) {
     const target = targets.get(share.webhookId);
     if (target === undefined) continue;
-    if (await handOver(unit, share, target, room)) {
+    if (await handOver(unit, share, { webhook: target, tenant }, room)) {
       await wakeNow(unit, [target.receiverId], due);
       return 'moved';
     }
@@ -93,11 +94,17 @@ interface Share extends SharingRecovery {
   };
 }
 
-/** Makes the next deliveries of a recovery due; false when there is none: it ends once none of them waits. */
+/** The subscription of a recovery, and its tenant. */
+interface Target {
+  readonly webhook: Webhook;
+  readonly tenant: Pick<Tenant, 'disabled'>;
+}
+
+/** Makes the next deliveries of a recovery due, but for events that the tenant does not have; false when there is none: it ends once none of them waits. */
 async function handOver(
   unit: Unit,
   { recovery, underWay: { waiting, suppressed } }: Share,
-  webhook: Webhook,
+  { webhook, tenant }: Target,
   room: number,
 ): Promise<boolean> {
   // The webhook was off or paused before they were sent: they are handed over once more.
@@ -111,9 +118,9 @@ async function handOver(
   const found = await unit.deliveries.forChange([...again, ...next.map(({ id }) => id)]);
   const events = await unit.events.present(found.map(({ eventId }) => eventId));
   const handedOver = found
-    .filter(({ id, state, eventId }) => {
+    .filter(({ id, state, eventId, eventType }) => {
       const isWanted = again.includes(id) ? state === 'suppressed' : isOf(recovery, state);
-      return isWanted && events.has(eventId);
+      return isWanted && events.has(eventId) && hasEvents(tenant, eventType);
     })
     .map((delivery) => replayOf(delivery, webhook, unit.now));
   await unit.deliveries.save(handedOver);

@@ -10,6 +10,7 @@ t.test('deliveries that are due begin in the order of their events', async (t) =
   const basis = {
     receiver,
     allowed: true,
+    disabled: [] as readonly string[],
     now: 60_000,
     webhooks: new Map([
       ['wh_1', webhook],
@@ -66,6 +67,9 @@ t.test('deliveries that are due begin in the order of their events', async (t) =
   const setBack = { now: 30_000 };
   t.same(chosen(ofBoth, setBack)[1], [], 'a clock that was set back ends nothing');
   t.same(chosen([a], { allowed: false }), [[], ['a'], false]);
+  const disabled = ['event:message.sent'];
+  const read = dueDelivery('b', { eventType: 'message.read' });
+  t.same(chosen([a, read], { disabled }), [['b'], ['a'], false], 'a type that is off');
   const paused = { ...receiver, health: { ...untouched, disabledAt: 1 } };
   t.same(chosen([a, b], { receiver: paused }), [[], ['a', 'b'], false]);
   t.same(chosen([a], {}, null), [[], ['a'], false], 'its event is gone');
