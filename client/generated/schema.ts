@@ -651,7 +651,8 @@ export interface paths {
          *     A URL that keeps failing is paused, for all webhooks that have it: see `get_webhook_health`. One that
          *     answers 410 is paused at once.
          *
-         *     `url_not_allowed`: the address is not https, carries credentials or is not public; ask for another.
+         *     `url_not_allowed`: the address is not https, carries credentials or is not public, or its host does not
+         *     exist; ask for another. `unavailable`: no name server answers for its host; try again.
          *     With `account_ids` or `channels` only events of these accounts or channels are delivered, and those that are
          *     of no account: `account.limit_reached`. `account_not_found`: the account has none with such an id.
          *     `invalid_event_type`: see `list_webhook_events`. `invalid_request` also answers a name that another webhook

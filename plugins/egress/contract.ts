@@ -14,6 +14,12 @@ export interface EgressFailure {
   readonly message: string;
 }
 
+/** Why requests to a URL are not allowed now. */
+export interface EgressRefusal extends EgressFailure {
+  /** Present when no name server could tell whether they are: the same URL may be allowed later. */
+  readonly mayPass?: true;
+}
+
 /** One POST with a body that is ready. */
 export interface EgressPost {
   readonly url: string;
@@ -71,7 +77,7 @@ export interface Egress {
    * unicast. Answers null, or the failure that a request would meet: `blocked` is not allowed, any other kind says that
    * the host could not be looked up. Never rejects.
    */
-  refusal(url: string): Promise<EgressFailure | null>;
+  refusal(url: string): Promise<EgressRefusal | null>;
   /**
    * An address of a host, for a connection that somebody else makes: every one of the host must be allowed.
    * Never rejects.

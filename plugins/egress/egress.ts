@@ -7,14 +7,14 @@ import { takeAnswer } from './answer.ts';
 import type {
   ClosableEgress,
   EgressAnswer,
-  EgressFailure,
   EgressFile,
   EgressGet,
   EgressOutcome,
   EgressPost,
+  EgressRefusal,
 } from './contract.ts';
 import { RequestDeadline, type RequestTimes } from './deadline.ts';
-import { EgressError, failureOf } from './failures.ts';
+import { EgressError, failureOf, mayPass } from './failures.ts';
 import { openFile } from './file.ts';
 import { allowedAddresses, type LookUp } from './lookup.ts';
 import type { EgressSettings } from './settings.ts';
@@ -39,7 +39,7 @@ export class GuardedEgress implements ClosableEgress {
     this.#settings = settings;
   }
 
-  async refusal(url: string): Promise<EgressFailure | null> {
+  async refusal(url: string): Promise<EgressRefusal | null> {
     const { connectTimeoutMs, lookUp, rules } = this.#settings;
     try {
       const { host, isAddress } = readTarget(url, rules);
@@ -48,7 +48,8 @@ export class GuardedEgress implements ClosableEgress {
       await withTimeout(connectTimeoutMs, late, allowedAddresses(host, lookUp, rules));
       return null;
     } catch (error) {
-      return failureOf(error);
+      const failure = failureOf(error);
+      return mayPass(error) ? { ...failure, mayPass: true } : failure;
     }
   }
 

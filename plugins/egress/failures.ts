@@ -51,6 +51,11 @@ export function failureOf(error: unknown): EgressFailure {
   return { kind: 'connection', message };
 }
 
+/** Whether an error of a lookup says nothing about the name: its servers did not answer, or could not tell. Pure. */
+export function mayPass(error: unknown): boolean {
+  return failureOf(error).kind === 'timeout' || codeOf(error) === 'EAI_AGAIN';
+}
+
 /**
  * Translates an error during the TLS handshake. What is no error of the network counts as one of TLS, since
  * certificate errors have no common code. Pure.

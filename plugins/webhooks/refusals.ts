@@ -24,6 +24,12 @@ export function urlNotAllowed(reason: string): GatewayError {
   return refused('url_not_allowed', [{ path: 'body/url', message: reason }]);
 }
 
+/** For a URL whose host could not be looked up, which says nothing about it. @param reason a sentence */
+export function urlNotChecked(reason: string): GatewayError {
+  const message = `${reason} Try again.`;
+  return new GatewayError('unavailable', { message, retryAfterS: 1, cause: new Error(reason) });
+}
+
 /** For a name that could be taken for an id. */
 export function nameReserved(): GatewayError {
   const message = 'body/name must not begin with wh_, as ids do, nor be . or ..';

@@ -5,7 +5,7 @@ import { newId } from '../../../core/ids.ts';
 import type { ChannelRegistry } from '../../accounts/contract.ts';
 import type { Egress } from '../../egress/contract.ts';
 import type { Secrets } from '../../secrets/contract.ts';
-import { accountNotFound, unknownChannels, urlNotAllowed } from '../refusals.ts';
+import { accountNotFound, unknownChannels, urlNotAllowed, urlNotChecked } from '../refusals.ts';
 import type { Health } from '../tables/receiver-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
 import type { Change, NewWebhook, WebhookChanges } from './change.ts';
@@ -68,8 +68,8 @@ export class WebhookSubscriptions {
 
   /**
    * @param isSigned whether a signing secret is made, too
-   * @throws GatewayError `url_not_allowed`, `account_not_found`, or `invalid_request` for the name, a channel or one
-   *   subscription too many
+   * @throws GatewayError `url_not_allowed`, `unavailable` while its host cannot be looked up, `account_not_found`, or
+   *   `invalid_request` for the name, a channel or one subscription too many
    */
   async create(
     tenantId: string,
@@ -137,7 +137,9 @@ export class WebhookSubscriptions {
 
   async #refuseUrl(url: string): Promise<void> {
     const failure = await this.#parts.egress.refusal(url);
-    if (failure !== null) throw urlNotAllowed(failure.message);
+    if (failure === null) return;
+    const { message, mayPass } = failure;
+    throw mayPass === true ? urlNotChecked(message) : urlNotAllowed(message);
   }
 
   /** Removed accounts of the tenant are accepted, so that what was read can be written back. */

@@ -248,9 +248,20 @@ t.test('refusals by name', async (t) => {
     if (name === 'slow.test') return new Promise(() => undefined);
     if (name === 'empty.test') return [];
     if (name === 'gone.test') throw Object.assign(new Error('no'), { code: 'ENOTFOUND' });
+    if (name === 'unclear.test') throw Object.assign(new Error('no'), { code: 'EAI_AGAIN' });
+    if (name === 'inside.test') return ['10.0.0.1'];
     return ['93.184.216.34'];
   });
   t.equal(await egress.refusal('https://public.test/hook?x=1#y'), null);
+  for (const [name, mayPass] of [
+    ['slow', true],
+    ['unclear', true],
+    ['gone', undefined],
+    ['empty', undefined],
+    ['inside', undefined],
+  ] as const) {
+    t.equal((await egress.refusal(`https://${name}.test/`))?.mayPass, mayPass, name);
+  }
   t.equal(await egress.refusal('https://1.1.1.1:8443/'), null);
   t.match(await egress.refusal('https://gone.test/'), { kind: 'connection', message: /looked up/ });
   t.match(await egress.refusal('https://empty.test/'), {

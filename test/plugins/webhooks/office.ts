@@ -40,6 +40,9 @@ export interface Office {
 /** What the guard says of addresses with `inside` in them. */
 export const insideRefusal = 'Its host is not public.';
 
+/** What it says of addresses with `gone` in them, and of those with `unclear`, which may be there later. */
+export const goneRefusal = 'The host could not be looked up.';
+
 /** Opens one on a database. @param env settings */
 export async function openOffice(
   t: Teardown,
@@ -92,8 +95,12 @@ export async function openOffice(
 
 function makeEgress(posts: EgressPost[]): Egress {
   return {
-    refusal: async (url) =>
-      url.includes('inside') ? { kind: 'blocked', message: insideRefusal } : null,
+    async refusal(url) {
+      if (url.includes('inside')) return { kind: 'blocked', message: insideRefusal };
+      if (url.includes('gone')) return { kind: 'connection', message: goneRefusal };
+      if (url.includes('unclear')) return { kind: 'timeout', message: goneRefusal, mayPass: true };
+      return null;
+    },
     addressOf: () => Promise.reject(new Error('not asked')),
     async post(request) {
       posts.push(request);

@@ -15,6 +15,7 @@ import {
   addAccount,
   type Customer,
   deliveryOf,
+  goneRefusal,
   insideRefusal,
   type Office,
   openOffice,
@@ -191,6 +192,8 @@ for (const engine of databases) {
         error: insideRefusal,
         details: [{ path: 'body/url', message: insideRefusal }],
       };
+      const gone = { ...missing(goneRefusal, 'body/url'), error_code: 'url_not_allowed' };
+      const unclear = { error_code: 'unavailable', error: `${goneRefusal} Try again.` };
       const set = `it has ${eventTypes.join(', ')}`;
       const event = (...paths: string[]) => {
         const details = paths.map((path) => ({
@@ -206,6 +209,9 @@ for (const engine of databases) {
         ['taken name', () => post({ ...least, name: 'other' }), 400, taken],
         ['reserved name', () => post({ ...least, name: 'wh_x' }), 400, reserved],
         ['url', () => post({ ...least, url: 'https://inside/' }), 400, url],
+        ['no such host', () => post({ ...least, url: 'https://gone/' }), 400, gone],
+        ['no lookup', () => post({ ...least, url: 'https://unclear/' }), 503, unclear],
+        ['no lookup on update', () => put({ url: 'https://unclear/' }), 503, unclear],
         [
           'events',
           () => post({ ...least, subscribed_to: ['message.sent', 'nothing', 'message.SENT'] }),
