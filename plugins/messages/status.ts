@@ -92,15 +92,42 @@ export function failed(message: StoredMessage, error: string, at: number): Statu
 }
 
 /**
+ * A try surely came to nothing: it is undone. The row keeps why, unless a receipt said why the message failed.
+ * @param cause null: nothing was tried, so that an earlier cause stays
+ */
+export function returned(message: StoredMessage, cause: string | null): StoredMessage {
+  const attempts = Math.max(0, message.attempts - 1);
+  return {
+    ...message,
+    attempts,
+    // After an earlier try without an answer the network may have it: receipts count, and nothing says that it does not.
+    dispatchedAt: attempts === 0 ? null : message.dispatchedAt,
+    dispatchFence: null,
+    error: message.failedAt === null ? (cause ?? message.error) : message.error,
+  };
+}
+
+/** Why the last try of a queued message surely came to nothing; null: it did not, or nobody knows. */
+export function returnedFor({ dispatchFence, failedAt, error }: StoredMessage): string | null {
+  return dispatchFence === null && failedAt === null ? error : null;
+}
+
+/**
  * Gives a message up: it fails with `error`, or as uncertain where it was handed over. A receipt that has come counts as
  * the answer.
  * @param error why it fails where it was not handed over
+ * @param ended why a try that is under way comes to nothing; null: nobody knows
  */
-export function givenUp(message: StoredMessage, error: string, at: number): StatusChange | null {
+export function givenUp(
+  message: StoredMessage,
+  error: string,
+  at: number,
+  ended: string | null = null,
+): StatusChange | null {
   if (message.dispatchedAt === null) return failed(message, error, at);
   const takenAt = takenByNetworkAt(message);
   return takenAt === null
-    ? failed(message, failures.delivery_uncertain(), at)
+    ? failed(message, failures.delivery_uncertain(returnedFor(message) ?? ended), at)
     : answered(message, null, takenAt);
 }
 

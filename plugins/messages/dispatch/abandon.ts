@@ -30,7 +30,7 @@ export async function abandonSome(
 ): Promise<boolean> {
   const queued = await unit.queuedMessages.queuedForChange(accountId, changedAtOnce, part);
   await changeQueued(unit, reporter, queued, (message) =>
-    givenUp(message, failures.account(reason), unit.now),
+    givenUp(message, failures.account(reason), unit.now, reason),
   );
   return queued.length === changedAtOnce;
 }

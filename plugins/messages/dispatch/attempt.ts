@@ -16,12 +16,14 @@ export type AttemptOutcome =
   | Exclude<SendOutcome, { kind: 'returned' }>
   | (Extract<SendOutcome, { kind: 'returned' }> & Pause)
   /** The network may or may not have the message; the same reference is sent again. */
-  | ({ readonly kind: 'unknown' } & Pause);
+  | ({
+      readonly kind: 'unknown';
+      /** As `error` of a message says it. */
+      readonly cause: string;
+    } & Pause);
 
-/** Why a message is to be sent again, how long it waits before that, and who waits with it. */
+/** How long a message that is to be sent again waits before that, and who waits with it. */
 interface Pause {
-  /** As `error` of a message says it; null: nothing was tried. */
-  readonly cause: string | null;
   readonly pauseMs: number;
   /** The driver has named the pause: it lasts, also when the session is ready before. */
   readonly isNamed: boolean;

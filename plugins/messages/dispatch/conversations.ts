@@ -3,10 +3,8 @@ import { type Conversation, ConversationTurns } from './turns.ts';
 
 /** The first message of a conversation. */
 export interface Head extends QueuePosition {
-  /** It was handed to the driver before, in this session. */
-  readonly again: boolean;
-  /** Why its last try in this session came to nothing; null: there was none. */
-  readonly cause: string | null;
+  /** Why its last try without an answer in this session has none; null: there was no such try. */
+  readonly unanswered: string | null;
 }
 
 /**
@@ -18,10 +16,8 @@ export class Conversations {
   readonly #all = new Map<string, Conversation>();
   /** Contacts behind those that have become one with them while their messages were under way. */
   readonly #behind = new Map<string, Set<string>>();
-  /** Ids of messages that were handed to the driver before, in this session. */
-  readonly #again = new Set<string>();
-  /** Why the last tries of messages came to nothing, by their ids. */
-  readonly #causes = new Map<string, string>();
+  /** Why tries of this session have no answer, by the ids of their messages. */
+  readonly #unanswered = new Map<string, string>();
   #size = 0;
 
   /** @param window how many conversations may have a message under way, at least 1 */
@@ -110,8 +106,7 @@ export class Conversations {
     const conversation = this.#end(contactId);
     if (conversation === null) return;
     const finished = conversation.positions.shift();
-    this.#again.delete(finished?.id ?? '');
-    this.#causes.delete(finished?.id ?? '');
+    this.#unanswered.delete(finished?.id ?? '');
     this.#size -= 1;
     if (conversation.positions.length === 0) this.#all.delete(contactId);
     else this.#makeReady(conversation);
@@ -121,14 +116,13 @@ export class Conversations {
   /**
    * The message under way is to be sent again; its conversation pauses until `resume`, and earlier messages that have
    * joined it meanwhile go first then.
-   * @param tried `again`: the driver may have handed it to the network; `cause`: why the try came to nothing
+   * @param unanswered why the driver may have handed it to the network without an answer; null: it surely has not
    */
-  pause(contactId: string, tried: Partial<Pick<Head, 'again' | 'cause'>> = {}): void {
+  pause(contactId: string, unanswered: string | null = null): void {
     const conversation = this.#end(contactId);
     if (conversation === null) return;
     const [first] = conversation.positions;
-    if (tried.again === true && first !== undefined) this.#again.add(first.id);
-    if (tried.cause != null && first !== undefined) this.#causes.set(first.id, tried.cause);
+    if (unanswered !== null && first !== undefined) this.#unanswered.set(first.id, unanswered);
     conversation.state = 'paused';
     const [, second] = conversation.positions;
     if (first !== undefined && second !== undefined && first.sequence > second.sequence) {
@@ -189,8 +183,7 @@ export class Conversations {
     this.#turns.leave(conversation);
     if (first === undefined) return [];
     this.#turns.begin(conversation);
-    const cause = this.#causes.get(first.id) ?? null;
-    return [{ ...first, again: this.#again.has(first.id), cause }];
+    return [{ ...first, unanswered: this.#unanswered.get(first.id) ?? null }];
   }
 
   #end(contactId: string): Conversation | null {

@@ -1,7 +1,7 @@
 import type { AccountReason } from '../../accounts/contract.ts';
 import type { Contact } from '../../contacts/contract.ts';
 import { failures } from '../failures.ts';
-import { answered, failed, type StatusChange, takenByNetworkAt } from '../status.ts';
+import { answered, failed, returnedFor, type StatusChange, takenByNetworkAt } from '../status.ts';
 import type { StoredMessage } from '../tables/message-rows.ts';
 
 /** How often a message may be handed to the network without an answer before it fails as uncertain. */
@@ -21,10 +21,8 @@ export interface DispatchSnapshot {
   readonly fence: number;
   /** The network shows a repeated reference once. */
   readonly deduplicates: boolean;
-  /** This session has handed the message to its driver before and got no certain answer. */
-  readonly again: boolean;
-  /** Why its last try in this session came to nothing; null: there was none. */
-  readonly cause: string | null;
+  /** Why this session has handed the message to its driver before without a certain answer; null: it has not. */
+  readonly unanswered: string | null;
   /** Why messages to strangers fail, when they do. */
   readonly closedToStrangers: ClosedToStrangers | null;
   /** The contact never wrote to the account and no message has reached it yet. */
@@ -53,10 +51,13 @@ export function decideDispatch(
     const takenAt = takenByNetworkAt(message);
     if (takenAt !== null) return end(answered(message, null, takenAt));
     // The intent of this very session, stored by a COMMIT whose answer got lost: nothing went out yet.
-    if (message.dispatchFence === snapshot.fence && !snapshot.again) return go(message.attempts);
+    if (message.dispatchFence === snapshot.fence && snapshot.unanswered === null) {
+      return go(message.attempts);
+    }
     const mayRepeat = snapshot.deduplicates && message.attempts < mostAttempts;
     if (mayRepeat && !isOverdue(message, snapshot)) return go(message.attempts + 1);
-    return end(failed(message, failures.delivery_uncertain(snapshot.cause), snapshot.now));
+    const cause = returnedFor(message) ?? snapshot.unanswered;
+    return end(failed(message, failures.delivery_uncertain(cause), snapshot.now));
   }
   const error = refusal(message, contact, snapshot);
   if (error === null) return go(message.attempts + 1);
@@ -76,7 +77,7 @@ function refusal(
   if (contact.private) return failures.contact_private();
   if (contact.doNotDisturb) return failures.contact_do_not_disturb();
   if (isOverdue(message, snapshot)) {
-    return failures.expired(snapshot.expireMs / 3_600_000, snapshot.cause);
+    return failures.expired(snapshot.expireMs / 3_600_000, returnedFor(message));
   }
   if (snapshot.closedToStrangers !== null && snapshot.stranger) {
     const { reason, until } = snapshot.closedToStrangers;

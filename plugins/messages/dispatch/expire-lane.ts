@@ -2,7 +2,7 @@ import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { AccountStatus } from '../../accounts/contract.ts';
 import { failures } from '../failures.ts';
 import type { MessageReporter } from '../message-reporter.ts';
-import { givenUp } from '../status.ts';
+import { givenUp, returnedFor } from '../status.ts';
 import { abandonSome } from './abandon.ts';
 import { changedAtOnce, changeQueued } from './change-queued.ts';
 
@@ -65,7 +65,7 @@ async function expireSome(
     exceptFence: status === 'connected' ? await openFence(unit, accountId, before) : undefined,
   });
   await changeQueued(unit, reporter, waiting, (message) =>
-    givenUp(message, failures.expired(expireMs / 3_600_000), unit.now),
+    givenUp(message, failures.expired(expireMs / 3_600_000, returnedFor(message)), unit.now),
   );
   return waiting.length === changedAtOnce;
 }

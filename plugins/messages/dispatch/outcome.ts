@@ -1,5 +1,5 @@
 import { isUncertain } from '../failures.ts';
-import { answered, failed, type StatusChange, takenByNetworkAt } from '../status.ts';
+import { answered, failed, returned, type StatusChange, takenByNetworkAt } from '../status.ts';
 import type { StoredMessage } from '../tables/message-rows.ts';
 
 /** What became of a message that was handed to the network. */
@@ -13,7 +13,12 @@ export type SendOutcome =
     }
   | { readonly kind: 'failed'; readonly id: string; readonly error: string }
   /** The network surely does not have it of this try; it is tried again later. */
-  | { readonly kind: 'returned'; readonly id: string };
+  | {
+      readonly kind: 'returned';
+      readonly id: string;
+      /** As `error` of a message says it; null: nothing was tried. */
+      readonly cause: string | null;
+    };
 
 /** Enters what became of a message. Null when that changes nothing, as after a repeat. */
 export function enterOutcome(
@@ -35,10 +40,7 @@ export function enterOutcome(
     }
     case 'returned': {
       if (message.status !== 'queued' || message.dispatchFence !== fence) return null;
-      const attempts = Math.max(0, message.attempts - 1);
-      // After an earlier try without an answer the network may have it: receipts count, and nothing says that it does not.
-      const dispatchedAt = attempts === 0 ? null : message.dispatchedAt;
-      return { message: { ...message, dispatchedAt, dispatchFence: null, attempts }, raised: [] };
+      return { message: returned(message, outcome.cause), raised: [] };
     }
   }
 }

@@ -115,8 +115,8 @@ export class Sends {
       conversations.finish(contactId);
       return;
     }
-    const { kind, cause, pauseMs, isNamed } = attempt;
-    conversations.pause(contactId, { again: kind === 'unknown', cause });
+    const { pauseMs, isNamed } = attempt;
+    conversations.pause(contactId, attempt.kind === 'unknown' ? attempt.cause : null);
     if (this.#session.signal.aborted) return;
     if (attempt.concerns === 'contact') {
       pauses.pause(contactId, pauseMs, isNamed);

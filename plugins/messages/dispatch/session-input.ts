@@ -9,7 +9,7 @@ import type { SendOutcome } from './outcome.ts';
 export interface DispatchStep {
   readonly outcomes: readonly SendOutcome[];
   /** At most one to each contact. */
-  readonly next: readonly Pick<Head, 'id' | 'contactId' | 'again' | 'cause'>[];
+  readonly next: readonly Pick<Head, 'id' | 'contactId' | 'unanswered'>[];
   readonly deduplicates: boolean;
   readonly closedToStrangers: ClosedToStrangers | null;
 }

@@ -30,7 +30,7 @@ export function enterStep(
   }
   const isQueued = (id: string): boolean =>
     (batch.find(accountId, id)?.message.status ?? 'queued') === 'queued';
-  return next.map(({ id, contactId, again, cause }) => {
+  return next.map(({ id, contactId, unanswered }) => {
     const found = batch.find(accountId, id);
     if (found === null) return null;
     const { message, contact } = found;
@@ -41,8 +41,7 @@ export function enterStep(
       now: batch.now,
       fence: number,
       deduplicates,
-      again,
-      cause,
+      unanswered,
       closedToStrangers,
       stranger: strangers.has(threadKey(accountId, contact.id)),
       expireMs,

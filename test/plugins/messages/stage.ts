@@ -206,7 +206,7 @@ export async function openStage(
       }),
     async dispatch(session, id) {
       const [message] = await storage.read.messages.byIds([id]);
-      const next = [{ id, contactId: message?.contactId ?? '', again: false, cause: null }];
+      const next = [{ id, contactId: message?.contactId ?? '', unanswered: null }];
       const output = await lanes.dispatch(session, () => ({ ...step, outcomes: [], next }));
       return output.held ? output.next[0] : undefined;
     },

@@ -1,5 +1,11 @@
 import t from 'tap';
-import { answered, failed, receive, takenByNetworkAt } from '../../../plugins/messages/status.ts';
+import {
+  answered,
+  failed,
+  givenUp,
+  receive,
+  takenByNetworkAt,
+} from '../../../plugins/messages/status.ts';
 import type { StoredMessage } from '../../../plugins/messages/tables/message-rows.ts';
 import { dispatched, queued } from './stored-message.ts';
 
@@ -135,6 +141,17 @@ t.test('failing', async (t) => {
   for (const message of [sent, delivered, read, lost, inbound]) {
     t.equal(failed(message, 'x: y', 7000), null, message.status);
   }
+});
+
+t.test('what is given up says why its last try ended', async (t) => {
+  const ends = (message: StoredMessage) =>
+    givenUp(message, 'removed: gone', 7000, 'removed')?.message;
+  t.equal(ends(queued)?.error, 'removed: gone');
+  t.match(ends(dispatched)?.error, /^delivery_uncertain: .* \(removed\)$/);
+  const returned = { ...dispatched, dispatchFence: null, error: 'flood_wait: a pause' };
+  t.match(ends(returned)?.error, /^delivery_uncertain: .* \(flood_wait: a pause\)$/);
+  const taken = { ...returned, deliveredAt: 5000 };
+  t.match(ends(taken), { status: 'delivered', error: null });
 });
 
 t.test('what a receipt says of a failure begins with its code', async (t) => {

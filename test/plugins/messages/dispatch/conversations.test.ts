@@ -10,6 +10,9 @@ function add(conversations: Conversations, ...names: readonly string[]): void {
   }
 }
 
+/** Why a try has no answer. */
+const silence = 'no_answer: the network went silent';
+
 const ids = (heads: readonly Head[]) => heads.map(({ id }) => id).join(' ');
 
 t.test('one message to each contact, as many contacts as the window has', async (t) => {
@@ -46,26 +49,26 @@ t.test(
     const queue = new Conversations(8);
     add(queue, 'a1', 'a2', 'b3');
     t.same(
-      queue.start().map(({ id, again }) => [id, again]),
+      queue.start().map(({ id, unanswered }) => [id, unanswered]),
       [
-        ['a1', false],
-        ['b3', false],
+        ['a1', null],
+        ['b3', null],
       ],
     );
-    queue.pause('a', { again: true });
+    queue.pause('a', silence);
     queue.finish('b');
     add(queue, 'b4');
     t.equal(ids(queue.start()), 'b4');
     queue.resume('a');
     queue.resume('b');
     t.same(
-      queue.start().map(({ id, again }) => [id, again]),
-      [['a1', true]],
+      queue.start().map(({ id, unanswered }) => [id, unanswered]),
+      [['a1', silence]],
     );
     queue.finish('a');
     t.same(
-      queue.start().map(({ id, again }) => [id, again]),
-      [['a2', false]],
+      queue.start().map(({ id, unanswered }) => [id, unanswered]),
+      [['a2', null]],
     );
   },
 );
@@ -98,7 +101,7 @@ t.test('media takes half of the window at most', async (t) => {
   t.equal(ids(queue.start()), '');
   queue.finish('a');
   t.equal(ids(queue.start()), 'c3?');
-  queue.pause('b', { again: false });
+  queue.pause('b');
   t.equal(ids(queue.start()), 'f7?');
   const narrow = new Conversations(1);
   add(narrow, 'a1?', 'b2');
@@ -138,12 +141,12 @@ t.test('two contacts that are one person become one conversation in order', asyn
   t.equal(order.join(' '), 'a3 b4 a5');
   add(queue, 'c6', 'c7', 'd8');
   queue.start();
-  queue.pause('c', { again: true });
-  queue.pause('d', { again: false });
+  queue.pause('c', silence);
+  queue.pause('d');
   queue.merge('c', 'd');
   queue.merge('d', 'e');
   const [moved] = queue.start();
-  t.same([moved?.id, moved?.again], ['c6', true], 'to somebody to whom nothing was queued');
+  t.same([moved?.id, moved?.unanswered], ['c6', silence], 'to somebody to whom nothing was queued');
   t.same([queue.size, queue.contactIds()], [3, ['e']]);
 });
 
@@ -153,12 +156,12 @@ t.test('earlier messages that have joined go ahead of one that is sent again', a
   t.equal(ids(queue.start()), 'b1 a2');
   queue.pause('b');
   queue.merge('b', 'a');
-  queue.pause('a', { again: true });
+  queue.pause('a', silence);
   queue.resume('a');
   t.equal(ids(queue.start()), 'b1');
   queue.finish('a');
   const [again] = queue.start();
-  t.same([again?.id, again?.again], ['a2', true]);
+  t.same([again?.id, again?.unanswered], ['a2', silence]);
   queue.finish('a');
   t.equal(ids(queue.start()), 'b3');
 });

@@ -10,8 +10,7 @@ const snapshot: DispatchSnapshot = {
   now: 3_600_000 + queued.createdAt,
   fence: 2,
   deduplicates: true,
-  again: false,
-  cause: null,
+  unanswered: null,
   closedToStrangers: null,
   stranger: false,
   expireMs: 3_600_000,
@@ -27,14 +26,22 @@ t.test(
     };
     t.equal(ends(queued, {}), 'expired: the message waited 1 h without being sent');
     t.equal(
-      ends(queued, { cause }),
+      ends({ ...queued, error: cause }, {}),
       `expired: the message waited 1 h without being sent (${cause})`,
     );
     t.match(
-      ends(dispatched, { deduplicates: false, cause }),
+      ends(dispatched, { deduplicates: false, unanswered: cause }),
       /^delivery_uncertain: .* \(flood_wait: /,
     );
-    t.equal(ends(queued, { now: queued.createdAt, cause }), null, 'in time it goes out');
+    const again = { ...dispatched, attempts: 2, error: cause };
+    t.match(
+      ends({ ...again, dispatchFence: null }, { unanswered: 'no_answer: silence' }),
+      /^delivery_uncertain: .* \(flood_wait: /,
+      'the last try counts',
+    );
+    t.match(ends(again, {}), /arrived$/, 'nobody knows how a try ended that another session made');
+    const inTime = { now: queued.createdAt };
+    t.equal(ends({ ...queued, error: cause }, inTime), null, 'in time it goes out');
   },
 );
 
@@ -45,7 +52,11 @@ t.test('a message that was handed over is not repeated once it is too old', asyn
   t.match(decide(inTime), { go: { attempts: 2 } }, 'in time the network drops the repeat');
   const uncertain = { end: { message: { status: 'failed', error: /^delivery_uncertain: / } } };
   t.match(decide({}), uncertain, 'by another session');
-  t.match(decide({ fence: 1, again: true }), uncertain, 'by the same one after a try');
+  t.match(
+    decide({ fence: 1, unanswered: 'no_answer: silence' }),
+    uncertain,
+    'by the same one after a try',
+  );
   t.match(decide({ fence: 1 }), { go: { attempts: 1 } }, 'a try that was never made is no repeat');
   const taken = { ...dispatched, sentAt: 2_000 };
   t.match(decide({}, taken), { end: { message: { status: 'sent', sentAt: 2_000 } } });

@@ -1,10 +1,12 @@
 import t from 'tap';
+import { DriverError } from '../../../../core/contracts/driver.ts';
 import { createLog } from '../../../../core/log.ts';
+import { messageView } from '../../../../plugins/messages/read/view.ts';
 import { startMessageUpkeep } from '../../../../plugins/messages/upkeep.ts';
 import { databases } from '../../../harness/databases.ts';
 import { storeMany } from '../../../harness/many-messages.ts';
 import { until } from '../../../harness/story.ts';
-import { acceptedId, makeTenant, openStage } from '../stage.ts';
+import { acceptedId, FakeSession, makeTenant, openStage, startSession } from '../stage.ts';
 
 const expireMs = 30_000;
 
@@ -147,5 +149,44 @@ for (const engine of databases) {
     const left = await read('messages').where({ status: 'queued', text: 'long ago' });
     t.same(left.map((row) => row.account_id).sort(), [open, taken].sort(), 'may be answered yet');
     t.same(await due(), []);
+  });
+  t.test(`what expires says why its last try came to nothing, ${engine.name}`, async (t) => {
+    const database = await engine.create(t);
+    const stage = await openStage(t, database.url, { expireMs });
+    const { storage } = stage;
+    const { read, write } = storage.connections;
+    const { tenantId, accountIds } = await makeTenant(stage);
+    const accountId = accountIds[0] ?? '';
+    const session = new FakeSession(tenantId, accountId, stage.broker.processId);
+    session.capabilities = { ...session.capabilities, window: 2 };
+    session.answer = async ({ text, attempt }) => {
+      if (text === 'twice' && attempt === 1) {
+        throw new DriverError('no_answer', 'the network went silent', { certain: false });
+      }
+      const facts = { certain: true, retryAfterMs: 3_600_000, concerns: 'contact' } as const;
+      throw new DriverError('flood_wait', 'the network wants a pause', facts);
+    };
+    await startSession(t, stage, session);
+    const once = acceptedId(await stage.send({ tenantId, text: 'once' }));
+    const phone = '+12025550124';
+    const twice = acceptedId(await stage.send({ tenantId, phone, text: 'twice' }));
+    await until('the tries', async () => {
+      const rows = await read('messages').whereNull('dispatch_fence');
+      return session.handed.length === 3 && rows.length === 2 ? true : undefined;
+    });
+    const shown = async (id: string) => {
+      const message = await storage.read.messages.find(tenantId, id);
+      return message === null ? null : messageView(message, () => '');
+    };
+    for (const id of [once, twice]) t.match(await shown(id), { status: 'queued', error: null });
+
+    await write('messages').update({ created_at: 1_000_000 });
+    await write('messages').where({ id: twice }).update({ dispatched_at: 1_000_000 });
+    t.equal(await stage.lanes.expire(accountId), false);
+    const why = /\(flood_wait: the network wants a pause\)$/;
+    t.match((await shown(once))?.error, /^expired: /);
+    t.match((await shown(once))?.error, why);
+    t.match((await shown(twice))?.error, /^delivery_uncertain: /);
+    t.match((await shown(twice))?.error, why);
   });
 }

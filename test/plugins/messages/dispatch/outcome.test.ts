@@ -4,10 +4,12 @@ import { receive } from '../../../../plugins/messages/status.ts';
 import { dispatched } from '../stored-message.ts';
 
 const id = dispatched.id;
+const cause = 'flood_wait: the network wants a pause';
 
 t.test('a try that surely failed is undone: the message was never handed over', async (t) => {
-  const returned = enterOutcome(dispatched, { kind: 'returned', id }, 1, 2_000);
+  const returned = enterOutcome(dispatched, { kind: 'returned', id, cause }, 1, 2_000);
   t.match(returned?.message, { dispatchedAt: null, dispatchFence: null, attempts: 0 });
+  t.match(returned?.message, { status: 'queued', error: cause, failedAt: null });
   const error = 'not_on_network: nobody has this number';
   const failed = enterOutcome(dispatched, { kind: 'failed', id, error }, 1, 2_000);
   t.match(failed?.message, { status: 'failed', error });
@@ -15,7 +17,7 @@ t.test('a try that surely failed is undone: the message was never handed over', 
 
 t.test('a try that surely failed says nothing of an earlier one without an answer', async (t) => {
   const again = { ...dispatched, attempts: 2 };
-  const returned = enterOutcome(again, { kind: 'returned', id }, 1, 2_000)?.message ?? again;
+  const returned = enterOutcome(again, { kind: 'returned', id, cause }, 1, 2_000)?.message ?? again;
   t.match(returned, { dispatchedAt: dispatched.dispatchedAt, dispatchFence: null, attempts: 1 });
   const error = 'media_unavailable: the server answered 404';
   const failed = enterOutcome(again, { kind: 'failed', id, error }, 1, 2_000);
@@ -27,3 +29,27 @@ t.test('a try that surely failed says nothing of an earlier one without an answe
   const late = enterOutcome({ ...shown, attempts: 2 }, { kind: 'failed', id, error }, 1, 2_000);
   t.match(late?.message, { status: 'delivered', error: null });
 });
+
+t.test(
+  'why a try came to nothing is kept until another answer, and never for a receipt',
+  async (t) => {
+    const returned = (message: typeof dispatched, why: string | null) =>
+      enterOutcome(message, { kind: 'returned', id, cause: why }, 1, 2_000)?.message ?? message;
+    const waiting = returned(dispatched, cause);
+    const goes = { ...waiting, dispatchedAt: 2_500, attempts: 1, dispatchFence: 1 };
+    t.equal(returned(goes, null).error, cause, 'a try that was never made changes nothing');
+    const sent = { kind: 'sent', id, networkId: 'n1', at: 3_000 } as const;
+    t.match(enterOutcome(goes, sent, 1, 3_000)?.message, { status: 'sent', error: null });
+    const shown = receive(goes, { status: 'read', error: null, at: 2_800 })?.message ?? goes;
+    const { message, raised } = enterOutcome(shown, sent, 1, 3_000) ?? {};
+    t.match(message, { status: 'read', error: null, failedAt: null });
+    t.same(
+      raised?.map(({ status }) => status),
+      ['sent', 'read'],
+    );
+
+    const error = 'no_such_number: gone';
+    const refused = receive(goes, { status: 'failed', error, at: 2_800 })?.message ?? goes;
+    t.match(returned({ ...refused, attempts: 2 }, cause), { error, failedAt: 2_800 });
+  },
+);
