@@ -57,13 +57,14 @@ async function expireSome(
 ): Promise<boolean> {
   const before = unit.now - expireMs;
   const mayBeOpen = status === 'connected' || status === 'restricted';
-  const waiting = await unit.queuedMessages.queuedForChange(accountId, changedAtOnce, {
-    acceptedBefore: before,
+  const first = await unit.queuedMessages.queuedForChange(accountId, changedAtOnce, {
     // The session may be moving to another process, which takes up what was handed over.
     dispatchedBefore: mayBeOpen ? before : undefined,
     // An open session may yet be answered. A restricted one takes nothing up again that was left unanswered.
     exceptFence: status === 'connected' ? await openFence(unit, accountId, before) : undefined,
   });
+  // The order is that of age: where the clock was set back, what is behind younger ones waits until those are old.
+  const waiting = first.filter(({ createdAt }) => createdAt < before);
   await changeQueued(unit, reporter, waiting, (message) =>
     givenUp(message, failures.expired(expireMs / 3_600_000, returnedFor(message)), unit.now),
   );

@@ -90,9 +90,9 @@ export function joinedMessages(db: Sql, index: readonly string[] = []): Selectio
 /** Rows of a table, to be confined. */
 export type Selection<Columns extends object> = Knex.QueryBuilder<Columns, Columns[]>;
 
-/** Selects whole rows of messages. */
-export function messageRows(db: Sql): Selection<MessageColumns> {
-  return db.knex<MessageColumns>('messages').select('*');
+/** Selects whole rows of messages, under the name `m`. @param index as of `messagesBy` */
+export function messageRows(db: Sql, index: readonly string[] = []): Selection<MessageColumns> {
+  return db.knex.from<MessageColumns>(messagesBy(db, index)).select<MessageColumns[]>('m.*');
 }
 
 /** Locks what a query selects until the transaction ends. SQLite has one writer at a time and needs no lock. */

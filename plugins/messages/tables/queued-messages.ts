@@ -26,7 +26,6 @@ const justBefore = 20;
 
 /** Which messages of a queue. */
 export interface QueuePart {
-  readonly acceptedBefore?: number;
   /** The last sequence. */
   readonly upTo?: number;
   /** Those handed to the network before a moment, and those that were not. */
@@ -113,17 +112,19 @@ export class QueuedMessageTable {
     return rows.map((row) => row.account_id);
   }
 
-  /** An account's queued messages, oldest first, locked until the transaction ends. */
+  /**
+   * An account's queued messages in the order of acceptance, locked until the transaction ends. Of a long queue no more
+   * than the head is read.
+   */
   async queuedForChange(
     accountId: string,
     limit: number,
-    { acceptedBefore, upTo, dispatchedBefore, exceptFence }: QueuePart = {},
+    { upTo, dispatchedBefore, exceptFence }: QueuePart = {},
   ): Promise<readonly StoredMessage[]> {
-    const query = messageRows(this.db)
+    const query = messageRows(this.db, ['account_id', 'status', 'sequence'])
       .where({ account_id: accountId, status: 'queued' })
       .orderBy('sequence')
       .limit(limit);
-    if (acceptedBefore !== undefined) query.where('created_at', '<', acceptedBefore);
     if (upTo !== undefined) query.where('sequence', '<=', upTo);
     if (dispatchedBefore !== undefined) {
       query.whereRaw('(dispatched_at is null or dispatched_at < ?)', [dispatchedBefore]);

@@ -338,6 +338,14 @@ function reads(ids: readonly string[]): readonly Read[] {
         tables.queuedMessages.queuedTo(accountOf(tenant, 0), contactOf(tenant, 7), 0, 500),
       ['m', 'messages_account_id_status_sequence'],
     );
+    for (const part of [{ dispatchedBefore: start, exceptFence: 1 }, { upTo: 50 }]) {
+      add(
+        `what may fail of the queue of ${tenant} by ${Object.keys(part)}`,
+        110,
+        (tables) => tables.queuedMessages.queuedForChange(accountOf(tenant, 0), 100, part),
+        ['m', 'messages_account_id_status_sequence'],
+      );
+    }
     add(`queues of ${tenant}`, 50, (tables) =>
       tables.queuedMessages.accountsWithQueued([0, 1, 2, 3].map((n) => accountOf(tenant, n))),
     );
