@@ -83,7 +83,7 @@ export const forgetOpenersLane: Lane<Erasure, boolean> = {
   locks: () => [],
   async run(unit, inputs) {
     for (const { contactId } of inputs) {
-      if (contactId !== null) await unit.threads.deleteOfContact(contactId);
+      if (contactId !== null) await unit.threads.deleteOfContacts([contactId]);
     }
     return inputs.map(() => false);
   },

@@ -40,8 +40,8 @@ export interface SendBatch {
   readonly aliases: ReadonlyMap<string, string>;
   /** Contact ids by `nameKey`. */
   readonly contactsByName: Map<string, string>;
-  /** By `threadKey`. */
-  readonly threads: Map<string, Thread>;
+  /** Of whom something has passed with whom: `threadKey`. */
+  readonly threads: Set<string>;
   /** Times of accepted openers, by account. */
   readonly openers: Map<string, number[]>;
   /** Times of refused openers, by account. */

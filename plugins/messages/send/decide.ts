@@ -168,7 +168,7 @@ function enter(
       openedAt: now,
       inboundAt: null,
     };
-    batch.threads.set(thread, opened);
+    batch.threads.add(thread);
     batch.newThreads.set(thread, opened);
     listOf(batch.openers, account.id).push(now);
   }

@@ -2,7 +2,6 @@ import type { Tables, Unit } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import type { IdempotencyRecord } from '../tables/idempotency.ts';
 import type { DayCount, SendingAccount, SendSnapshot } from '../tables/sending-rows.ts';
-import type { Thread } from '../tables/threads.ts';
 import { threadKey } from '../threads.ts';
 import { answerKey, enterNames, type SendBatch } from './batch.ts';
 import { chooseAccount, namedContact } from './choose.ts';
@@ -109,18 +108,22 @@ export async function loadBatch(
   };
 }
 
-/** The threads of all pairs, by `threadKey`. */
+/** The keys of all pairs' threads. */
 async function loadThreads(
   unit: Tables,
   snapshots: readonly SendSnapshot[],
   pairs: readonly Pair[],
-): Promise<Map<string, Thread>> {
+): Promise<Set<string>> {
   const rest = pairs.flatMap(({ accountId, contactId, named }) =>
     named || contactId === undefined ? [] : [{ accountId, contactId }],
   );
-  const named = snapshots.flatMap(({ thread }) => thread ?? []);
+  const named = snapshots.flatMap(({ account, contact, hasThread }) =>
+    hasThread && account !== null && contact !== null
+      ? [{ accountId: account.id, contactId: contact.id }]
+      : [],
+  );
   const threads = [...named, ...(await unit.threads.byKeys(rest))];
-  return new Map(threads.map((thread) => [threadKey(thread.accountId, thread.contactId), thread]));
+  return new Set(threads.map(({ accountId, contactId }) => threadKey(accountId, contactId)));
 }
 
 /** Today's counters of the tenants and of all accounts in question, by id. */
@@ -159,7 +162,7 @@ async function loadGuards(
   { limits }: SendRules,
   snapshots: readonly SendSnapshot[],
   pairs: readonly Pair[],
-  threads: ReadonlyMap<string, Thread>,
+  threads: ReadonlySet<string>,
 ): Promise<Pick<SendBatch, 'openers' | 'refusedOpeners' | 'outbound' | 'inbound'>> {
   const { openerBurst, loopGuard, safety } = limits.guards;
   const busy = snapshots.flatMap(({ busy, contact }) =>

@@ -1,7 +1,6 @@
 import type { AccountStatus } from '../../accounts/contract.ts';
 import type { Contact } from '../../contacts/contract.ts';
 import type { Tenant, TenantMode, TenantStatus } from '../../tenants/contract.ts';
-import type { Thread } from './threads.ts';
 
 /** A tenant as a send must know it. */
 export type SendingTenant = Pick<Tenant, 'id' | 'mode' | 'plan' | 'status' | 'ramp'>;
@@ -56,8 +55,8 @@ export interface SendSnapshot {
   readonly alias: string | null;
   /** On whichever channel. */
   readonly contact: SendingContact | null;
-  /** What passed between that contact and that account. */
-  readonly thread: Thread | null;
+  /** Something passed between that contact and that account. */
+  readonly hasThread: boolean;
   /** The contact has written so often that the loop guard has to count its messages. */
   readonly busy: boolean;
 }
@@ -94,8 +93,6 @@ export interface SendingColumns {
   readonly uncounted: number;
   readonly busy: number;
   readonly thread: string | null;
-  readonly opened_at: number | null;
-  readonly inbound_at: number | null;
 }
 
 /** What is selected of the tables; `alias` and `busy` are computed. */
@@ -106,7 +103,7 @@ export const sendingColumns = `t.id as tenant, t.mode, t.plan, t.status as tenan
   e.sends as account_sends, e.new_contacts as account_contacts,
   c.id as contact, c.channel, c.phone, c.network_id, c.do_not_disturb, c.private,
   c.uncounted,
-  h.account_id as thread, h.opened_at, h.inbound_at`;
+  h.account_id as thread`;
 
 /** The joins to both counters; each `?` is the day. */
 export const counterJoins = `left join usage_counters d
@@ -178,15 +175,7 @@ export function snapshotOf(row: SendingColumns): SendSnapshot {
             private: row.private === 1,
             uncounted: row.uncounted === 1,
           },
-    thread:
-      row.thread === null || row.contact === null
-        ? null
-        : {
-            accountId: row.thread,
-            contactId: row.contact,
-            openedAt: row.opened_at,
-            inboundAt: row.inbound_at,
-          },
+    hasThread: row.thread !== null,
     busy: row.busy === 1,
   };
 }

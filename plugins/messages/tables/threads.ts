@@ -47,11 +47,6 @@ export class ThreadTable {
     return left.length === 0 ? null : Math.max(...left.map(({ openedAt }) => openedAt ?? 0));
   }
 
-  /** Deletes what passed with a contact. */
-  async deleteOfContact(contactId: string): Promise<void> {
-    await this.db.knex('threads').where({ contact_id: contactId }).delete();
-  }
-
   async byKeys(keys: readonly ThreadKey[]): Promise<readonly Thread[]> {
     const wanted = new Map<string, Set<string>>();
     for (const { accountId, contactId } of keys) {

@@ -110,12 +110,7 @@ function batchOf(facts: Facts = {}): SendBatch {
     contacts: new Map(contacts.map((contact) => [contact.id, contact])),
     aliases: new Map(),
     contactsByName,
-    threads: new Map(
-      ['acc_1', 'acc_2'].map((accountId) => [
-        threadKey(accountId, ada.id),
-        { accountId, contactId: ada.id, openedAt: null, inboundAt: 1 },
-      ]),
-    ),
+    threads: new Set(['acc_1', 'acc_2'].map((accountId) => threadKey(accountId, ada.id))),
     openers: new Map([['acc_1', times(facts.openers ?? 0)]]),
     refusedOpeners: new Map(),
     outbound: new Map([[ada.id, times(facts.loop?.[0] ?? 0)]]),
