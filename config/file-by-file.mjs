@@ -36,7 +36,7 @@ export async function compileProgram(folder) {
   });
 }
 
-/** Compiles the console's modules and styles for browsers, without comments and blanks. */
+/** Compiles the console's modules and styles for browsers, without comments and blanks and with short names. */
 export async function compileConsole(folder) {
   const { outputFiles } = await build({
     ...common(folder),
@@ -45,6 +45,7 @@ export async function compileConsole(folder) {
     platform: 'browser',
     target: 'es2022',
     minifyWhitespace: true,
+    minifyIdentifiers: true,
     jsx: 'automatic',
     jsxImportSource: 'preact',
     // Else each element has a comment for bundlers.
