@@ -1,7 +1,6 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { randomId } from '../../../client/random-id.ts';
+import { useEffect, useState } from 'preact/hooks';
 import { useTask } from './forms.tsx';
-import type { Message, Session } from './session.ts';
+import { type Message, type Session, sendOnce } from './session.ts';
 import { codeOf, nameOf, sentenceOf, stateOf, texts } from './texts.ts';
 import { clock, fullTime } from './times.ts';
 import { Button, Name, Problem } from './ui.tsx';
@@ -103,16 +102,12 @@ function Again(props: { message: Message; session: Session; onSent: () => void }
     const timer = setTimeout(() => setAccepted(false), acceptedMs);
     return () => clearTimeout(timer);
   }, [isAccepted]);
-  /** The name of the repetition, kept until it is accepted: a lost answer sends nothing twice. */
-  const idempotencyKey = useRef<string | null>(null);
   const send = () =>
     task.run(async () => {
       const { media, account_id, contact, text } = message;
       const plain = { to: { contact_id: contact.id }, account_id, text };
       const body = media?.url ? { ...plain, media_url: media.url } : plain;
-      idempotencyKey.current ??= randomId();
-      await session.client.send(body, { idempotencyKey: idempotencyKey.current });
-      idempotencyKey.current = null;
+      await sendOnce(session, session.keys, message.id, body);
       setAccepted(true);
       onSent();
     });

@@ -1,7 +1,6 @@
 import { useEffect, useReducer } from 'preact/hooks';
-import { randomId } from '../../../client/random-id.ts';
 import { submitting } from './forms.tsx';
-import type { Account, Contact, Draft, Session } from './session.ts';
+import { type Account, type Contact, type Draft, type Session, sendOnce } from './session.ts';
 import { nameOf, texts } from './texts.ts';
 import { Button, Problem } from './ui.tsx';
 
@@ -23,14 +22,13 @@ export function Composer(props: {
   const { text, isBusy } = draft;
   const send = async () => {
     if (text.trim() === '' || draft.isBusy) return;
-    draft.key ??= randomId();
-    const idempotencyKey = draft.key;
     change({ isBusy: true, error: null });
     try {
       const body = { to: { contact_id: contact.id }, account_id: accountId, text };
-      await session.client.send(body, { idempotencyKey });
+      await sendOnce(session, draft.keys, text, body);
+      draft.keys.clear();
       // What was begun meanwhile stays.
-      change({ key: null, ...(draft.text === text && { text: '' }) });
+      if (draft.text === text) change({ text: '' });
       props.onSent();
     } catch (error) {
       change({ error });
@@ -49,7 +47,10 @@ export function Composer(props: {
           dir="auto"
           rows={1}
           value={text}
-          onInput={(event) => change({ key: null, text: event.currentTarget.value })}
+          onInput={({ currentTarget: { value } }) => {
+            if (value === '') draft.keys.clear();
+            change({ text: value, error: null });
+          }}
           onKeyDown={(event) => {
             // Safari says that a composition is over before the Enter that ended it: that Enter has the code 229.
             const isComposing = event.isComposing || event.keyCode === 229;
@@ -75,7 +76,7 @@ export function Composer(props: {
 function useDraft({ drafts }: Session, of: string) {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   const draft: Draft = drafts.get(of) ?? {
-    ...{ text: '', key: null, isBusy: false, error: null, redraw: null },
+    ...{ text: '', keys: new Map(), isBusy: false, error: null, redraw: null },
   };
   drafts.set(of, draft);
   useEffect(() => {

@@ -1,10 +1,9 @@
-import { useRef, useState } from 'preact/hooks';
-import { randomId } from '../../../client/random-id.ts';
+import { useState } from 'preact/hooks';
 import { Hindrances, ofKey } from './composer.tsx';
 import { Choice, Dialog, Field, Form, useTask } from './forms.tsx';
 import { useAccounts } from './loaded.ts';
 import { open } from './router.ts';
-import type { Account, Session } from './session.ts';
+import { type Account, type Session, sendOnce } from './session.ts';
 import { channelName, texts } from './texts.ts';
 import { Button, Shown } from './ui.tsx';
 
@@ -41,12 +40,9 @@ function Fields(props: { session: Session; accounts: readonly Account[]; onClose
   const [phone, setPhone] = useState('');
   const [text, setText] = useState('');
   const task = useTask();
-  const key = useRef({ sent: '', id: '' });
   const send = async () => {
     const body = { to: { phone: phone.trim() }, account_id: accountId, text };
-    const sent = JSON.stringify(body);
-    if (key.current.sent !== sent) key.current = { sent, id: randomId() };
-    const answer = await session.client.send(body, { idempotencyKey: key.current.id });
+    const answer = await sendOnce(session, session.keys, JSON.stringify(body), body);
     open('conversations', answer.account_id, answer.contact_id);
   };
   return (

@@ -1,5 +1,6 @@
 import { GatewayClient } from '../../../client/client.ts';
 import type { components } from '../../../client/generated/schema.ts';
+import { randomId } from '../../../client/random-id.ts';
 import { texts } from './texts.ts';
 
 type Schemas = components['schemas'];
@@ -13,13 +14,16 @@ export type Message = Schemas['Message'];
 /** What is written in one conversation, and what became of sending it. */
 export interface Draft {
   text: string;
-  /** Names what is sent, until an answer came or the text is edited: a lost answer sends nothing twice. */
-  key: string | null;
+  /** By text, until one is accepted or nothing is written any more: what is typed anew is another message. */
+  readonly keys: Keys;
   isBusy: boolean;
   error: unknown;
   /** Draws the composer that shows it; null while none does. */
   redraw: (() => void) | null;
 }
+
+/** The idempotency keys of what was sent and not accepted so far, by what it is. */
+export type Keys = Map<string, string>;
 
 /** Who is signed in. */
 export interface Session {
@@ -28,6 +32,8 @@ export interface Session {
   readonly isTest: boolean;
   /** By conversation: a reader who goes on to another page finds them again. */
   readonly drafts: Map<string, Draft>;
+  /** Of what is sent beside the drafts. */
+  readonly keys: Keys;
 }
 
 const name = 'gateway-key';
@@ -71,7 +77,25 @@ export async function signIn(apiKey: string): Promise<Session> {
   const client = clientOf(apiKey, 0);
   const me = await client.call('get_me');
   if (me.key.scopes?.includes('read') === false) throw new Error(texts.signIn.blind);
-  return { client, me, isTest: me.tenant.mode === 'test', drafts: new Map() };
+  return { client, me, isTest: me.tenant.mode === 'test', drafts: new Map(), keys: new Map() };
+}
+
+/**
+ * Sends a message; the same again goes out once until it is accepted, also where an answer was lost.
+ * @param what names it among the keys
+ * @throws Refusal, Unreachable
+ */
+export async function sendOnce(
+  { client }: Session,
+  keys: Keys,
+  what: string,
+  body: Parameters<GatewayClient['send']>[0],
+) {
+  const idempotencyKey = keys.get(what) ?? randomId();
+  keys.set(what, idempotencyKey);
+  const answer = await client.send(body, { idempotencyKey });
+  keys.delete(what);
+  return answer;
 }
 
 /** Whether the key may do something that concerns all accounts. */

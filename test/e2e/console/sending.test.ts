@@ -73,6 +73,15 @@ t.test('what a person sends in the console', { skip: skipWithoutBrowser }, async
     await again.click();
     await accepted;
     t.equal(await sentOf('refused at first'), 2, 'once more where that is wanted');
+    await loseOneAnswer(page);
+    await again.click();
+    await away.waitFor();
+    await page.getByRole('link', { name: 'Accounts' }).click();
+    await open();
+    const repeated = page.waitForResponse((response) => response.status() === 202);
+    await again.click();
+    await repeated;
+    t.equal(await sentOf('refused at first'), 3, 'once, though the page was left meanwhile');
   });
 
   await t.test('stays in the composer until it is sent', async (t) => {
@@ -87,6 +96,10 @@ t.test('what a person sends in the console', { skip: skipWithoutBrowser }, async
     await send.click();
     await away.waitFor();
     t.match(await away.innerText(), /Send it again: it goes out once/, 'and says how');
+    await composer.press('End');
+    await composer.pressSequentially('x');
+    t.equal(await away.count(), 0, 'of that text');
+    await composer.press('Backspace');
     await page.getByRole('button', { name: 'Earlier' }).click();
     await page.getByRole('log').getByText('the first of all').waitFor();
     t.equal(await composer.inputValue(), 'a draft', 'while earlier messages are read');
@@ -195,7 +208,18 @@ t.test('what a person sends in the console', { skip: skipWithoutBrowser }, async
     await dialog.getByRole('button', { name: 'Send' }).click();
     await dialog.getByText('at most 4096 characters').first().waitFor();
     t.equal(await dialog.getByLabel('Text').inputValue(), longer, 'also the first to a number');
+    const sendToo = dialog.getByRole('button', { name: 'Send' });
+    await dialog.getByLabel('Text').fill('the first of them');
+    await loseOneAnswer(page);
+    await sendToo.click();
+    await dialog.getByText('it goes out once').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'New message' }).click();
+    await dialog.getByLabel('To (phone number)').fill(phoneNumber(102));
+    await dialog.getByLabel('Text').fill('the first of them');
+    await sendToo.click();
+    await page.getByRole('log').getByText('the first of them').waitFor();
+    t.equal(await sentOf('the first of them'), 1, 'and that goes out once');
   });
 
   await t.test('typed again, is sent again, though the first answer was lost', async (t) => {
