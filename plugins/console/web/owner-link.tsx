@@ -107,7 +107,10 @@ function Way(props: { link: Link; start: (method: string) => void; isBusy: boole
   );
   const shown =
     step === null || isOver ? (
-      <p class="quiet">{isOver ? texts.link.over : texts.connect.waiting}</p>
+      <p class="quiet">
+        {texts.link.reasons[link.reason ?? ''] ??
+          (isOver ? texts.link.over : texts.connect.waiting)}
+      </p>
     ) : step.type === 'ask' ? (
       <p>{texts.link.ask}</p>
     ) : (

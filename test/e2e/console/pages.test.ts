@@ -190,6 +190,13 @@ async function ownersLink(t: Test, browser: Browser, gateway: RunningGateway): P
     0,
     'nothing of the tenant, though signed in',
   );
+  const told = { status: 'connecting', reason: 'network_unreachable', step: null };
+  await changeAnswers(other, '**/v1/link', told);
+  await other.getByText('The network cannot be reached at the moment.').waitFor();
+  Object.assign(told, { status: 'disconnected', reason: 'wrong_phone' });
+  await other.getByText('Another phone was linked.').waitFor();
+  t.pass('why it is not linked');
+  await other.unrouteAll({ behavior: 'wait' });
 
   const phoneOf = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true };
   for (const colorScheme of ['light', 'dark'] as const) {
