@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { components } from '../../../client/generated/schema.ts';
+import { isRefusal } from '../../../client/refusal.ts';
 import type { PageProps } from './app.tsx';
 import { Confirm } from './forms.tsx';
 import { KeyForm } from './key-form.tsx';
@@ -25,7 +26,11 @@ export function Keys({ session }: PageProps) {
           'keys',
           pageSize * rounds,
         ),
-        session.client.call('list_accounts').catch(() => ({ accounts: [] })),
+        session.client.call('list_accounts').catch((error) => {
+          // Without accounts to choose of, a form makes keys for all of them.
+          if (!isRefusal(error) || error.code !== 'api_not_enabled') throw error;
+          return { accounts: [] };
+        }),
       ]);
       return { ...keys, accounts };
     },

@@ -55,4 +55,13 @@ t.test('what the gateway does not answer', { skip: skipWithoutBrowser }, async (
   await page.getByText('Something went wrong.').waitFor();
   await page.getByText('Counters begin anew').waitFor();
   t.pass('a fault is tried again');
+
+  await page.route('**/v1/accounts', (route) => route.fulfill({ status: 500, json: failed }), {
+    times: 1,
+  });
+  await page.goto(`${origin}/console#/keys`);
+  await page.getByText('Something went wrong.').waitFor();
+  t.equal(await page.getByText('This session').count(), 0, 'no key is made for accounts unseen');
+  await page.getByText('This session').waitFor();
+  t.pass('and so are the accounts');
 });
