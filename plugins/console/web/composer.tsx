@@ -104,19 +104,25 @@ export function Hindrances(props: { of: readonly string[] }) {
 }
 
 /** Why any message of the key would be refused. */
-export function ofKey({ me: { key } }: Session): readonly string[] {
-  const { scope, confirmed } = texts.conversations.hindrances;
+export function ofKey({ me: { key, tenant } }: Session): readonly string[] {
+  const { suspended, scope, confirmed } = texts.conversations.hindrances;
   return [
+    ...(tenant.status === 'suspended' ? [suspended] : []),
     ...(key.scopes?.includes('send') === false ? [scope] : []),
     ...(key.confirm_sends ? [confirmed] : []),
   ];
+}
+
+/** Why any message from the account would be refused today. */
+export function ofCaps({ limits: { sends, sends_cap } }: Account): readonly string[] {
+  return sends < sends_cap ? [] : [texts.conversations.hindrances.sends];
 }
 
 /** Why a message from the account to the contact would be refused or wait. */
 function ofTalk(account: Account | null, contact: Contact): readonly string[] {
   const { hindrances } = texts.conversations;
   return [
-    ...(account === null ? [hindrances.gone] : []),
+    ...(account === null ? [hindrances.gone] : ofCaps(account)),
     ...(account?.status === 'connecting' ? [hindrances.connecting] : []),
     ...(account?.status === 'disconnected' ? [hindrances.disconnected] : []),
     ...(account?.status === 'restricted' ? [account.status_detail ?? hindrances.restricted] : []),

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
-import { Hindrances, ofKey } from './composer.tsx';
+import { Hindrances, ofCaps, ofKey } from './composer.tsx';
 import { Choice, Dialog, Field, Form, useTask } from './forms.tsx';
 import { useAccounts } from './loaded.ts';
 import { open } from './router.ts';
 import { type Account, type Session, sendOnce } from './session.ts';
 import { channelName, texts } from './texts.ts';
+import { fullTime } from './times.ts';
 import { Button, Shown } from './ui.tsx';
 
 /** The first message to a number. */
@@ -77,7 +78,21 @@ function Fields(props: { session: Session; accounts: readonly Account[]; onClose
           onInput={(event) => setText(event.currentTarget.value)}
         />
       </label>
-      <Hindrances of={ofKey(session)} />
+      <Hindrances
+        of={[...ofKey(session), ...accounts.filter(({ id }) => id === accountId).flatMap(ofFirst)]}
+      />
     </Form>
   );
+}
+
+/** Why a first message from the account would be refused. */
+function ofFirst(account: Account): readonly string[] {
+  const { limits, new_contacts_blocked_until: until } = account;
+  return [
+    ...ofCaps(account),
+    ...(limits.new_contacts < limits.new_contacts_cap
+      ? []
+      : [texts.conversations.hindrances.newContacts]),
+    ...(until === null ? [] : [`${texts.accounts.newContactsBlocked} ${fullTime(until)}`]),
+  ];
 }

@@ -250,7 +250,11 @@ export const texts = {
       scope: 'This key may not send: it lacks the scope "send".',
       confirmed: 'A person confirms each message of this key, over MCP: it cannot send from here.',
       gone: 'This account was removed: nothing can be sent from it.',
-      connecting: 'The account is connecting: what you send waits until it is connected.',
+      suspended: 'The account holder is suspended: sends are refused.',
+      connecting:
+        'The account is connecting: what you send waits until it is connected, or is refused while the number is being linked anew.',
+      sends: 'The account has sent what it may today: sends are refused until 00:00 UTC.',
+      newContacts: 'The account may write to no more new contacts until 00:00 UTC.',
       disconnected: 'The account is disconnected: connect it again to send.',
       restricted: 'The account is restricted: it may not send at the moment.',
       doNotDisturb: 'Do not disturb is on for this contact: sends are refused.',

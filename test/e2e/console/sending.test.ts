@@ -277,4 +277,38 @@ t.test('what a person sends in the console', { skip: skipWithoutBrowser }, async
       await own.close();
     }
   });
+
+  await t.test('is refused for other reasons, which are said before', async (t) => {
+    const own = await browser.newPage();
+    own.setDefaultTimeout(15_000);
+    const change = (url: string, body: (answer: object) => object) =>
+      own.route(url, async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, json: body((await response.json()) as object) });
+      });
+    await change('**/v1/me', (me) => {
+      const { tenant } = me as { tenant: object };
+      return { ...me, tenant: { ...tenant, status: 'suspended' } };
+    });
+    const limits = { sends: 5, sends_cap: 5, new_contacts: 2, new_contacts_cap: 2 };
+    let changed: object = { limits, new_contacts_blocked_until: '2026-01-31T09:30:00.000Z' };
+    await change('**/v1/accounts', (answer) => {
+      const { accounts } = answer as { accounts: object[] };
+      return { accounts: accounts.map((account) => ({ ...account, ...changed })) };
+    });
+    await signIn(own, origin, gateway.key);
+    await own.goto(`${origin}/console#/conversations`);
+    await own.getByRole('button', { name: 'New message' }).click();
+    const hindrances = own.getByRole('dialog').locator('.hindrance');
+    await hindrances.nth(3).waitFor();
+    const said = [/holder is suspended/, /sent what it may/, /no more new contacts/, /until .*31/];
+    t.match(await hindrances.allInnerTexts(), said, 'of a first message');
+    await own.getByRole('button', { name: 'Cancel' }).click();
+    changed = { ...changed, status: 'connecting' };
+    await own.getByRole('link', { name: /Ada/ }).click();
+    await own.locator('.composer .hindrance').nth(2).waitFor();
+    const further = [/suspended/, /sent what it may/, /waits until .* or is refused/];
+    t.match(await own.locator('.composer .hindrance').allInnerTexts(), further, 'of others');
+    await own.close();
+  });
 });
