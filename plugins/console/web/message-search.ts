@@ -85,6 +85,8 @@ export async function searchOn({ client }: Session, found: Found): Promise<Found
  * @throws Refusal, Unreachable
  */
 export async function findMessage({ client }: Session, id: string): Promise<Message | null> {
+  // Else an address beside the messages is read, such as that of the long poll.
+  if (!id.startsWith('msg_')) return null;
   try {
     return await client.call('get_message', { path: { id } });
   } catch (error) {

@@ -165,6 +165,10 @@ async function missing(t: Test, { gateway, page, origin, shopId }: Stage): Promi
     t.equal(await page.locator('.bubble[aria-current]').count(), 0, 'the newest are shown');
     await page.goto(`${origin}/console#/messages`);
   }
+  await page.getByLabel('Id of the message').fill('wait');
+  await page.getByRole('button', { name: 'Find' }).click();
+  await page.getByText('No message was found.').waitFor();
+  await page.getByRole('button', { name: 'Clear' }).click();
   t.equal((await api.delete(`/contacts/${found?.contact.id}`)).status, 200);
   const path = `conversations/${shopId}/${found?.contact.id}/${found?.id}`;
   await page.goto(`${origin}/console#/${path}`);
