@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { PageProps } from './app.tsx';
 import { Choice, Field, submitting, useTask } from './forms.tsx';
 import { useAccounts } from './loaded.ts';
@@ -23,11 +23,16 @@ export function Messages({ session }: PageProps) {
   const accounts = useAccounts(session);
   const task = useTask();
   const change = (part: Partial<Wanted>) => want({ ...wanted, ...part });
-  const run = (sought = wanted) => task.run(async () => setFound(await search(session, sought)));
+  /** What was asked last, for whoever tries again. */
+  const last = useRef<() => Promise<Found | People>>(() => search(session, wanted));
+  const run = (read: () => Promise<Found | People>) => {
+    last.current = read;
+    return task.run(async () => setFound(await read()));
+  };
   const { states, messages: words } = texts;
   return (
     <Page title={texts.menu.messages}>
-      <form class="card" onSubmit={submitting(() => run())}>
+      <form class="card" onSubmit={submitting(() => run(() => search(session, wanted)))}>
         <div class="fields">
           <Field
             label={words.words}
@@ -91,7 +96,7 @@ export function Messages({ session }: PageProps) {
         </div>
       </form>
       <Problem error={accounts.error} lost={texts.away} />
-      <Problem error={task.error} lost={texts.notReached} onRetry={() => run()} />
+      <Problem error={task.error} lost={texts.notReached} onRetry={() => run(last.current)} />
       {found !== null &&
         ('people' in found ? (
           <PeopleChoice
@@ -100,14 +105,14 @@ export function Messages({ session }: PageProps) {
             onChoose={({ contact: { id, phone, name } }) => {
               const chosen = { ...wanted, person: phone ?? name, contactId: id };
               want(chosen);
-              void run(chosen);
+              void run(() => search(session, chosen));
             }}
           />
         ) : (
           <Results
             found={found}
             isBusy={task.isBusy}
-            onMore={() => task.run(async () => setFound(await searchOn(session, found)))}
+            onMore={() => run(() => searchOn(session, found))}
           />
         ))}
     </Page>

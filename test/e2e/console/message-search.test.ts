@@ -189,4 +189,15 @@ async function limited(t: Test, { gateway, page, origin, shopId }: Stage): Promi
   await find(page, 'ada one');
   await page.locator('.rows summary').getByText('the newest').waitFor();
   t.pass('its own are found');
+
+  const rows = page.locator('.rows > li');
+  const shown = await rows.count();
+  const more = page.getByRole('button', { name: 'Show more' });
+  const failed = { error_code: 'internal_error', error: 'Something went wrong.' };
+  const fail = (route: Route) => route.fulfill({ status: 500, json: failed });
+  await page.route('**/v1/messages?*', fail, { times: 1 });
+  await more.click();
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await more.waitFor({ state: 'detached' });
+  t.ok((await rows.count()) > shown, 'also where further ones were not read at first');
 }
