@@ -8,7 +8,7 @@ import { address } from './router.ts';
 import { mayManage, type Session } from './session.ts';
 import { TalkMessages } from './talk-messages.tsx';
 import { channelName, nameOf, texts } from './texts.ts';
-import { concernsContact, openingOf, pageSize, readThread } from './thread.ts';
+import { concernsContact, nothingKnown, openingOf, pageSize, readThread } from './thread.ts';
 import { Button, Heading, Shown } from './ui.tsx';
 
 /** Networks that are away raise no event: the accounts are read every ten seconds. */
@@ -31,13 +31,21 @@ export function Talk(props: {
   const size = useRef(pageSize);
   /** No input of the page either. What was sought in vain is sought again by the reader only, and by no event. */
   const opening = useRef(openingOf(messageId));
+  const known = useRef(nothingKnown());
   const thread = useLoaded(async () => {
-    const { current } = opening;
-    const read = await readThread(session, accountId, contactId, size.current, current);
+    const [{ current }, { current: before }] = [opening, known];
+    const next = nothingKnown();
+    known.current = next;
+    const read = await readThread(session, accountId, contactId, size.current, current, before);
+    next.thread = read;
     // Another message may have been opened meanwhile.
     if (opening.current === current) opening.current = read.opening;
     return read;
   }, [session, accountId, contactId]);
+  const readAll = () => {
+    known.current = nothingKnown();
+    thread.reload();
+  };
   const accounts = useAccounts(session, accountsMs);
   const follows = useRef(true);
   const opener = useRef(document.activeElement);
@@ -59,7 +67,12 @@ export function Talk(props: {
     const isOfAccounts = event === null || event.type.startsWith('account.');
     if (isOfAccounts) accounts.noteChange();
     const contact = thread.value?.contact ?? null;
-    if (isOfAccounts || concernsContact(event, accountId, contactId, contact)) thread.noteChange();
+    if (!isOfAccounts && !concernsContact(event, accountId, contactId, contact)) return;
+    if (event === null) known.current = nothingKnown();
+    else if ('message' in event.payload && event.account_id === accountId) {
+      known.current.changed.add(event.payload.message.id);
+    }
+    thread.noteChange();
   });
   const presentId = thread.value?.contact.id ?? null;
   useEffect(() => onContact(presentId), [presentId, onContact]);
@@ -73,7 +86,7 @@ export function Talk(props: {
           },
     error: thread.error ?? accounts.error,
     reload: () => {
-      thread.reload();
+      readAll();
       accounts.reload();
     },
   };
@@ -95,7 +108,7 @@ export function Talk(props: {
             <ContactDetails
               session={session}
               contact={contact}
-              onChange={thread.reload}
+              onChange={readAll}
               onErased={onErased}
             />
           </header>

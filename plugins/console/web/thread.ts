@@ -27,6 +27,19 @@ export interface Thread {
   readonly opening: Opening;
 }
 
+/** What the next read may begin with. */
+export interface Known {
+  /** As it was read last; null: all is read. */
+  thread: Thread | null;
+  /** Ids of the messages that events have named since that read began. */
+  readonly changed: Set<string>;
+}
+
+/** The next read reads all. */
+export function nothingKnown(): Known {
+  return { thread: null, changed: new Set() };
+}
+
 /** A message that is yet to be sought; null for none. */
 export function openingOf(messageId: string | null): Opening {
   return { messageId, missing: null, soughtAmong: 0 };
@@ -35,6 +48,7 @@ export function openingOf(messageId: string | null): Opening {
 /**
  * Reads the newest messages of a conversation, and on until the message that was opened.
  * @param size how many messages are read at least, and shown where the opened one is not found
+ * @param known with a thread the newest messages are read alone, where all that has changed is among them
  * @throws Refusal, Unreachable
  */
 export async function readThread(
@@ -43,6 +57,7 @@ export async function readThread(
   contactId: string,
   size: number,
   opening: Opening,
+  { thread, changed }: Known,
 ): Promise<Thread> {
   const { client } = session;
   const { messageId } = opening;
@@ -61,6 +76,22 @@ export async function readThread(
   const isFound = () => messages.some(({ id }) => id === messageId);
   const isShort = () => messages.length < size;
   let hasMore = true;
+  if (thread?.contact.id === contact.id && thread.opening === opening) {
+    hasMore = await readPage(pageSize);
+    const ids = messages.map(({ id }) => id);
+    const met = thread.messages.findIndex(({ id }) => id === ids.at(-1));
+    if (hasMore && met >= 0 && [...changed].every((id) => ids.includes(id))) {
+      const all = [...thread.messages.slice(0, met), ...messages.toReversed()];
+      if (messageId !== null && opening.missing === null)
+        return { ...thread, contact, messages: all };
+      return {
+        ...thread,
+        contact,
+        messages: all.slice(-size),
+        hasMore: thread.hasMore || all.length > size,
+      };
+    }
+  }
   while (hasMore && isShort()) hasMore = await readPage(Math.min(size - messages.length, 100));
   const newest = { contact, messages: messages.toReversed(), hasMore };
   if (messageId === null || (opening.missing !== null && !isFound())) return { ...newest, opening };

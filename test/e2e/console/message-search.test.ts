@@ -106,11 +106,43 @@ async function opens(t: Test, { gateway, page }: Stage): Promise<void> {
   t.ok(await untilSeen(), 'the message is on the screen and has the focus');
   t.same(await violations(page), [], 'the conversation');
   const { api } = gateway;
+  const read: URLSearchParams[] = [];
+  page.on('request', (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (pathname === '/v1/messages') read.push(searchParams);
+  });
   await api.post(`/sandbox/phones/${shop}/inbound`, { from: { phone: ada }, text: 'the newest' });
   await page.getByRole('log').getByText('the newest').waitFor();
+  t.ok(read.length > 0 && read.every((query) => !query.has('before')), 'the newest alone are read');
+  t.equal(await page.locator('.bubble').count(), later + 2, 'and put to the others');
   // The page scrolls after it has painted.
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))');
   t.ok(await isSeen(), 'it stays there when the contact writes');
+
+  const naming = async (route: Route) => {
+    const response = await route.fetch();
+    const answer = (await response.json()) as { events: { payload: object }[] };
+    const payloadOf = (event: { payload: object }) => ({
+      ...event.payload,
+      message: { id: `msg_${'1'.repeat(26)}` },
+    });
+    const events = answer.events.map((event) => ({ ...event, payload: payloadOf(event) }));
+    await route.fulfill({ response, json: { ...answer, events } });
+  };
+  await page.route('**/v1/events?*', naming, { times: 1 });
+  const write = async (text: string) => {
+    await api.post(`/sandbox/phones/${shop}/inbound`, { from: { phone: ada }, text });
+    await page.getByRole('log').getByText(text).waitFor();
+  };
+  // Ends the poll that is open.
+  const poll = page.waitForRequest('**/v1/events?*');
+  await write('beside an earlier one');
+  await poll;
+  read.length = 0;
+  await write('with an earlier one');
+  const isWhole = () => read.some((query) => query.has('before')) || undefined;
+  await until('all to be read', async () => isWhole());
+  t.pass('all are read where an event names an earlier one');
   await page.getByLabel('Message to Ada One').fill('a draft');
   await page.locator('.talks a[aria-current]').click();
   await page.getByRole('log').getByText('a needle').waitFor({ state: 'detached' });
