@@ -1,10 +1,11 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Refusal } from '../../../client/refusal.ts';
+import { isRefusal } from '../../../client/refusal.ts';
 import { Accounts } from './accounts.tsx';
 import { Connect } from './connect.tsx';
 import { Conversations } from './conversations.tsx';
 import { Keys } from './keys.tsx';
 import { Live, useLiveness } from './live.ts';
+import { pauseAfter } from './loaded.ts';
 import { Messages } from './messages.tsx';
 import { OwnerLink } from './owner-link.tsx';
 import { Phones } from './phones.tsx';
@@ -56,32 +57,39 @@ export function App() {
 
 function Console() {
   const [session, setSession] = useState<Session | null>(null);
+  /** Whether the key that the tab has kept is tried. */
   const [isAsking, setAsking] = useState(keptKey.read() !== null);
   const [error, setError] = useState<unknown>(null);
   const enter = async (key: string) => {
-    setError(null);
     try {
       const entered = await signIn(key);
       keptKey.keep(key);
       setSession(entered);
+      setAsking(false);
     } catch (failure) {
-      if (failure instanceof Refusal && failure.status === 401) keptKey.forget();
+      if (isRefusal(failure) && failure.status === 401) keptKey.forget();
       setError(failure);
+      if (pauseAfter(failure) === null) setAsking(false);
     }
-    setAsking(false);
   };
   const leave = (reason: unknown = null) => {
     keptKey.forget();
     setSession(null);
     setError(reason);
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, with the key that the tab has kept
+  // biome-ignore lint/correctness/useExhaustiveDependencies: at once, and again after each failure
   useEffect(() => {
-    const key = keptKey.read();
-    if (key !== null) void enter(key);
-  }, []);
+    if (!isAsking) return;
+    const pause = error === null ? 0 : (pauseAfter(error) ?? 0);
+    const timer = setTimeout(() => void enter(keptKey.read() ?? ''), pause);
+    return () => clearTimeout(timer);
+  }, [isAsking, error]);
   if (session !== null) return <House key={session.me.key.id} session={session} leave={leave} />;
-  return <SignIn error={error} isAsking={isAsking} enter={enter} />;
+  const enterAnew = (key: string) => {
+    setError(null);
+    return enter(key);
+  };
+  return <SignIn error={error} isAsking={isAsking} enter={enterAnew} />;
 }
 
 function House({ session, leave }: { session: Session; leave: (reason?: unknown) => void }) {

@@ -21,7 +21,7 @@ const againMs = 3_000;
 const changesMs = 1_000;
 
 /** How long after this failure the next read begins, in milliseconds; null: a refusal would be the same again. */
-function pauseAfter(error: unknown): number | null {
+export function pauseAfter(error: unknown): number | null {
   if (!isRefusal(error)) return againMs;
   if (error.status < 500 && error.status !== 408 && error.status !== 429) return null;
   return Math.max(againMs, (error.retryAfterS ?? 0) * 1_000);

@@ -23,7 +23,10 @@ export function SignIn(props: {
     <main class="sign-in" id="main">
       <h1>{texts.product}</h1>
       {props.isAsking ? (
-        <Bones />
+        <>
+          <Problem error={error} lost={texts.away} />
+          <Bones />
+        </>
       ) : (
         <form onSubmit={submitting(() => task.run(() => props.enter(key.trim())))}>
           <Field

@@ -18,7 +18,8 @@ t.test('what the gateway does not answer', { skip: skipWithoutBrowser }, async (
   });
   await started.waitForOk(`http://127.0.0.1:${metricsPort}/readyz`);
   const origin = `http://127.0.0.1:${port}`;
-  const page = await (await startBrowser(t)).newPage();
+  const browser = await startBrowser(t);
+  const page = await browser.newPage();
   page.setDefaultTimeout(15_000);
   await page.clock.install();
   await signIn(page, origin, key);
@@ -64,4 +65,12 @@ t.test('what the gateway does not answer', { skip: skipWithoutBrowser }, async (
   t.equal(await page.getByText('This session').count(), 0, 'no key is made for accounts unseen');
   await page.getByText('This session').waitFor();
   t.pass('and so are the accounts');
+
+  const down = { error_code: 'unavailable', error: 'The service is temporarily unavailable.' };
+  await page.route('**/v1/me', (route) => route.fulfill({ status: 503, json: down }), { times: 1 });
+  await page.reload();
+  await page.getByText('The service is temporarily unavailable.').waitFor();
+  t.equal(await page.getByLabel('API key').count(), 0, 'the key is not asked for');
+  await page.getByText('This session').waitFor();
+  t.pass('and the kept one is tried again');
 });
