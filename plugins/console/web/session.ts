@@ -41,12 +41,29 @@ const name = 'gateway-key';
 /** The API beside the page, also below a proxy's path. */
 export const baseUrl = new URL('v1', document.baseURI).href;
 
+/** For browsers that give the page no storage: until it is loaded again. */
+let held: string | null = null;
+
 /** The key lives as long as the tab: no other tab and no later visit finds it. */
 export const keptKey = {
-  read: (): string | null => sessionStorage.getItem(name),
-  keep: (key: string): void => sessionStorage.setItem(name, key),
-  forget: (): void => sessionStorage.removeItem(name),
+  read: (): string | null => held ?? stored((storage) => storage.getItem(name)),
+  keep: (key: string): void => {
+    held = key;
+    stored((storage) => storage.setItem(name, key));
+  },
+  forget: (): void => {
+    held = null;
+    stored((storage) => storage.removeItem(name));
+  },
 };
+
+function stored<Value>(use: (storage: Storage) => Value): Value | null {
+  try {
+    return use(sessionStorage);
+  } catch {
+    return null;
+  }
+}
 
 /** @param watch sees each answer, or null where none came */
 export function clientOf(

@@ -73,4 +73,11 @@ t.test('what the gateway does not answer', { skip: skipWithoutBrowser }, async (
   t.equal(await page.getByLabel('API key').count(), 0, 'the key is not asked for');
   await page.getByText('This session').waitFor();
   t.pass('and the kept one is tried again');
+
+  const other = await browser.newPage();
+  await other.addInitScript(`Object.defineProperty(window, 'sessionStorage', {
+    get() { throw new DOMException('Access is denied for this document.', 'SecurityError'); },
+  })`);
+  await signIn(other, origin, key);
+  t.pass('nor is a browser needed that stores it');
 });
