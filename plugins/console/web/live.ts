@@ -70,7 +70,6 @@ export class Live {
   async #follow(key: string, signal: AbortSignal): Promise<void> {
     const client = clientOf(key, 0, (answer) => {
       if (answer === null || answer.status >= 500) this.#share({ liveness: 'away' });
-      else if (answer.status === 429) this.#share({ liveness: 'crowded' });
       else if (isGateways(answer)) this.#share({ liveness: 'live' });
     });
     while (!signal.aborted) {
@@ -85,8 +84,9 @@ export class Live {
           this.#cursor = null;
           continue;
         }
-        // A fault of the gateway, or an answer of something in front of it; or others hold all polls.
-        if (refusal?.status !== 429) this.#share({ liveness: 'away' });
+        if (refusal?.code === 'wait_concurrency') this.#share({ liveness: 'crowded' });
+        // A fault of the gateway, or an answer of something in front of it.
+        else if (refusal?.status !== 429) this.#share({ liveness: 'away' });
         await pause(Math.max(againMs, (refusal?.retryAfterS ?? 0) * 1_000), signal);
       }
     }

@@ -80,6 +80,18 @@ t.test('an answer that is no refusal of the key', { skip: skipWithoutBrowser }, 
     await page.getByRole('log').getByText(`after ${what}`).waitFor();
     t.equal(await composer.inputValue(), 'a draft', `${what}: the page stays as it was`);
   }
+
+  const limited = { error_code: 'rate_limited', error: 'Too many requests.', retry_after_s: 1 };
+  await page.route('**/v1/events?*', (route) => route.fulfill({ status: 429, json: limited }), {
+    times: 1,
+  });
+  const answered = page.waitForResponse((response) => response.status() === 429);
+  await receive(api, phone, { from: { phone: ada }, text: 'before too many requests' });
+  await answered;
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))');
+  t.equal(await page.getByText('Too many windows').count(), 0, 'too many requests are no windows');
+  await receive(api, phone, { from: { phone: ada }, text: 'after too many requests' });
+  await page.getByRole('log').getByText('after too many requests').waitFor();
 });
 
 t.test('what came before the first cursor is shown', { skip: skipWithoutBrowser }, async (t) => {
