@@ -59,6 +59,7 @@ export function Page(props: {
   );
 }
 
+/** The second click of a double click does nothing: each thing is done once. */
 export function Button(props: {
   children: ComponentChildren;
   onClick?: (() => unknown) | undefined;
@@ -76,7 +77,7 @@ export function Button(props: {
       disabled={isBusy || isDisabled}
       aria-busy={isBusy}
       aria-label={props.label}
-      onClick={props.onClick}
+      onClick={(event) => (event.detail > 1 ? event.preventDefault() : props.onClick?.())}
     >
       {props.children}
     </button>

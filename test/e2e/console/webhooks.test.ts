@@ -106,6 +106,13 @@ t.test('a webhook changes in what was changed alone', { skip: skipWithoutBrowser
   await rows.nth(5).waitFor();
   t.equal(await rows.first().locator('details[open]').count(), 1, 'an open row stays open');
 
+  const posted: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST') posted.push(new URL(request.url()).pathname);
+  });
+  await rows.first().getByRole('button', { name: 'Replay' }).dblclick({ delay: 300 });
+  t.equal(posted.filter((path) => path.endsWith('/replay')).length, 1, 'a double click is one');
+
   const lose = async (route: Route) => {
     await route.fetch();
     await route.abort();
@@ -127,6 +134,10 @@ t.test('a webhook changes in what was changed alone', { skip: skipWithoutBrowser
   await section.getByRole('button', { name: 'Send test' }).click();
   t.match((await testing).postDataJSON(), { event: 'message.received' }, 'as is shown');
   const answered = section.getByText('Answered 500');
+  await answered.waitFor();
+  posted.length = 0;
+  await section.getByRole('button', { name: 'Send test' }).dblclick({ delay: 300 });
+  t.equal(posted.length, 1, 'also of a test');
   await answered.waitFor();
   await page.route('**/test', (route) => route.abort(), { times: 1 });
   await section.getByRole('button', { name: 'Send test' }).click();
