@@ -155,11 +155,6 @@ export interface LiveSession {
 export interface Receipts {
   readonly type: 'receipts';
   readonly receipts: readonly ReceiptEvent[];
-  /**
-   * Told of each receipt that is not durable when the listener is done with the others: its message may be known by what
-   * is under way. `stored` settles then.
-   */
-  readonly later: (receipt: ReceiptEvent, stored: Promise<void>) => void;
 }
 
 /** Listens to sessions and stores what they bring; handed to `Sessions.attach` while booting. */
@@ -178,7 +173,7 @@ export interface SessionListener {
   /** Called every few seconds and when the broker is ready again: read what no signal announced. */
   sweep(): void;
   /**
-   * Resolves when durable, but for receipts that are told of as late. Called in the order of the events, one at a time for each kind; only of messages several are
+   * Resolves when durable. Called in the order of the events, one at a time for each kind; only of messages several are
    * under way at once, which the listener stores in the order of the calls. An event refused as `unavailable` comes
    * again, and none behind it may be stored before. A rejected event may come again; of receipts also stored ones.
    */

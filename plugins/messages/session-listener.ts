@@ -1,12 +1,13 @@
+import type { ReceiptEvent } from '../../core/contracts/driver.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
+import { withTimeout } from '../../core/waiting.ts';
 import type { LiveSession, SessionListener } from '../accounts/contract.ts';
 import type { MediaService } from '../media/contract.ts';
 import { abandonQueued } from './dispatch/abandon.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import type { Dispatchers } from './dispatch/dispatchers.ts';
 import { positionsOf } from './dispatch/envelope.ts';
-import { LateReceipts } from './dispatch/late-receipts.ts';
 import { outboundMessage } from './dispatch/outbound-message.ts';
 import type { PaceSettings } from './dispatch/pace.ts';
 import type { MessageLanes } from './lanes.ts';
@@ -17,6 +18,9 @@ import { receiveTraced } from './receive/receive-span.ts';
 
 /** How many accounts one statement of the sweep names. */
 const sweepSize = 500;
+
+/** How long a receipt with an id that is not stored yet waits for the answer of the send under way. */
+const answerWaitMs = 5_000;
 
 /** What the listener of the messages works with. */
 export interface SessionListenerParts {
@@ -36,7 +40,6 @@ export function makeSessionListener(parts: SessionListenerParts): SessionListene
   const { storage, lanes, dispatchers, log } = parts;
   const arrivals = new Arrivals({ read: storage.read, media: parts.media });
   const bySession = new WeakMap<LiveSession, Dispatcher>();
-  const receiptsOf = new WeakMap<LiveSession, LateReceipts>();
   storage.onCommit('merged', () => dispatchers.merged());
   const dispatcherOf = (session: LiveSession): Dispatcher => {
     const existing = bySession.get(session);
@@ -48,17 +51,6 @@ export function makeSessionListener(parts: SessionListenerParts): SessionListene
     bySession.set(session, dispatcher);
     dispatchers.add(session, dispatcher);
     return dispatcher;
-  };
-  const lateReceiptsOf = (session: LiveSession): LateReceipts => {
-    const existing = receiptsOf.get(session);
-    if (existing !== undefined) return existing;
-    const made = new LateReceipts({
-      enter: async (receipts) => ensureHeld(await lanes.receipts(session, receipts)),
-      underWay: () => dispatcherOf(session).outcomesUnderWay(),
-      signal: session.signal,
-    });
-    receiptsOf.set(session, made);
-    return made;
   };
   return {
     opened(session) {
@@ -89,7 +81,7 @@ export function makeSessionListener(parts: SessionListenerParts): SessionListene
             ),
           );
         case 'receipts':
-          return lateReceiptsOf(session).enter(event);
+          return receipts(lanes, session, dispatcherOf(session), event.receipts);
         case 'identity': {
           const input = importInput(session, { contacts: [event] });
           ensureHeld(await lanes.import({ ...input, takesContacts: false, isPresent: true }));
@@ -143,6 +135,26 @@ async function sweep(storage: Storage, dispatchers: Dispatchers): Promise<void> 
       dispatchers.get(id)?.poll();
     }
   }
+}
+
+/**
+ * Enters receipts in their order. A receipt may come before the answer of its send: with the message's reference it is
+ * stored at once, with only the id that the answer will bring it waits for the answers under way, and is dropped when
+ * none of them names it.
+ * @throws Error when an answer takes too long
+ */
+async function receipts(
+  lanes: MessageLanes,
+  session: LiveSession,
+  dispatcher: Dispatcher,
+  all: readonly ReceiptEvent[],
+): Promise<void> {
+  const underWay = dispatcher.outcomesUnderWay();
+  const unknown = ensureHeld(await lanes.receipts(session, all));
+  if (unknown.length === 0 || underWay === null) return;
+  const late = new Error('the send that these receipts may belong to is not answered yet');
+  await withTimeout(answerWaitMs, late, underWay);
+  ensureHeld(await lanes.receipts(session, unknown));
 }
 
 function receiver({ account, fence }: LiveSession) {

@@ -148,7 +148,7 @@ export class EventPort implements Port {
     this.#gathering = group;
     void this.#turns.event('receipt', () => {
       if (this.#gathering === group) this.#gathering = null;
-      return group.store((receipts, later) => this.#store({ type: 'receipts', receipts, later }));
+      return group.store((receipts) => this.#store({ type: 'receipts', receipts }));
     });
     return group;
   }

@@ -1,5 +1,4 @@
 import type { ReceiptEvent } from '../../../core/contracts/driver.ts';
-import type { Receipts } from '../contract.ts';
 
 /** The most receipts that are stored together. */
 const most = 256;
@@ -9,12 +8,6 @@ interface Waiting {
   resolve(): void;
   reject(error: unknown): void;
 }
-
-/** Stores receipts, as a listener does; after a failure it may get again those that it stored. */
-export type KeepReceipts = (
-  receipts: readonly ReceiptEvent[],
-  later: Receipts['later'],
-) => Promise<void>;
 
 /** Receipts of one session that came while earlier ones were being stored: stored together, in their order. */
 export class ReceiptGroup {
@@ -32,32 +25,19 @@ export class ReceiptGroup {
   }
 
   /**
-   * Stores all receipts; where that fails, each alone and all at once, so that a bad one fails alone. Resolves before those
-   * that are stored later. Never rejects.
+   * Stores all receipts; where that fails, each alone and all at once, so that a bad one fails alone. Never rejects.
+   * @param keep stores receipts; after a failure it may get again those that it stored
    */
-  async store(keep: KeepReceipts): Promise<void> {
+  async store(keep: (receipts: readonly ReceiptEvent[]) => Promise<void>): Promise<void> {
     try {
-      await storeSome(this.#waiting, keep);
+      await keep(this.#waiting.map(({ receipt }) => receipt));
+      for (const { resolve } of this.#waiting) resolve();
     } catch (error) {
       if (this.#waiting.length === 1) this.#waiting[0]?.reject(error);
       else {
-        const alone = this.#waiting.map((one) => storeSome([one], keep).catch(one.reject));
+        const alone = this.#waiting.map((one) => keep([one.receipt]).then(one.resolve, one.reject));
         await Promise.all(alone);
       }
     }
-  }
-}
-
-/** Settles each receipt once it is stored. @throws what `keep` throws; nothing is settled then */
-async function storeSome(some: readonly Waiting[], keep: KeepReceipts): Promise<void> {
-  const late = new Map<ReceiptEvent, Promise<void>>();
-  await keep(
-    some.map(({ receipt }) => receipt),
-    (receipt, stored) => late.set(receipt, stored),
-  );
-  for (const { receipt, resolve, reject } of some) {
-    const stored = late.get(receipt);
-    if (stored === undefined) resolve();
-    else stored.then(resolve, reject);
   }
 }

@@ -5,7 +5,6 @@ import {
   DriverError,
   type MessageEvent,
   type OutboundMessage,
-  type ReceiptEvent,
   type Sent,
 } from '../../../core/contracts/driver.ts';
 import type { Json } from '../../../core/contracts/json.ts';
@@ -19,7 +18,6 @@ import type {
   LiveSession,
   SessionListener,
 } from '../../../plugins/accounts/contract.ts';
-import { ReceiptGroup } from '../../../plugins/accounts/session/receipt-group.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
 import type { Outbox } from '../../../plugins/events/contract.ts';
 import type { PlanCaps } from '../../../plugins/limits/contract.ts';
@@ -93,8 +91,6 @@ export interface Stage {
   dispatch(session: LiveSession, id: string): Promise<NextSend | null | undefined>;
   /** Stores what became of a message. */
   settle(session: LiveSession, outcome: SendOutcome): Promise<void>;
-  /** A session reports receipts that came together; resolves when each is durable. */
-  report(session: LiveSession, receipts: readonly ReceiptEvent[]): Promise<void>;
   /** Runs something in a transaction of its own. */
   run<Result>(work: (unit: Unit) => Promise<Result>): Promise<Result>;
   /** The process was heard of just now. */
@@ -175,11 +171,6 @@ export async function openStage(
       log,
     });
   const waits = waitsOn(lanes);
-  const part = makeSessionListener({
-    ...{ storage, lanes, dispatchers, reporter, log },
-    media: options.media ?? noMedia,
-    pace: options.pace ?? unpaced,
-  });
   const notifier = new WaitNotifier(broker, waits);
   await notifier.listen();
   t.teardown(async () => waits.stop());
@@ -191,7 +182,11 @@ export async function openStage(
     waitsOn,
     handedOver: () => handedOver,
     restricted,
-    part,
+    part: makeSessionListener({
+      ...{ storage, lanes, dispatchers, reporter, log },
+      media: options.media ?? noMedia,
+      pace: options.pace ?? unpaced,
+    }),
     idle: (accountId) => dispatchers.idle(accountId) !== null,
     send: (send) =>
       lanes.accept({
@@ -217,16 +212,6 @@ export async function openStage(
     },
     async settle(session, outcome) {
       await lanes.dispatch(session, () => ({ ...step, outcomes: [outcome], next: [] }));
-    },
-    async report(session, receipts) {
-      const group = new ReceiptGroup();
-      const durable = Promise.all(receipts.map((receipt) => group.add(receipt)));
-      await Promise.all([
-        durable,
-        group.store((all, later) =>
-          part.receive(session, { type: 'receipts', receipts: all, later }),
-        ),
-      ]);
     },
     run: (work) => run(storage, work),
     beat: () =>

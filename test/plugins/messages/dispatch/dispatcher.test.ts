@@ -3,7 +3,6 @@ import t from 'tap';
 import { DriverError, type ReceiptEvent, type Sent } from '../../../../core/contracts/driver.ts';
 import { GatewayError } from '../../../../core/errors.ts';
 import { createLog } from '../../../../core/log.ts';
-import { ReceiptGroup } from '../../../../plugins/accounts/session/receipt-group.ts';
 import {
   Dispatcher,
   type DispatcherParts,
@@ -316,7 +315,10 @@ for (const engine of databases) {
         error: null,
         at: Date.now(),
       } as const;
-      await t.rejects(stage.report(stale, [receipt]), /has lost its account/);
+      await t.rejects(
+        stage.part.receive(stale, { type: 'receipts', receipts: [receipt] }),
+        /has lost its account/,
+      );
       t.equal(stale.handed.length, 0);
       t.match(await message(stage, tenantId, id), { status: 'queued', dispatchedAt: null });
     });
@@ -543,7 +545,8 @@ for (const engine of databases) {
         error: null,
         at: Date.now(),
       });
-      const reportAll = (receipts: readonly ReceiptEvent[]) => stage.report(session, receipts);
+      const reportAll = (receipts: readonly ReceiptEvent[]) =>
+        stage.part.receive(session, { type: 'receipts', receipts });
       const report = (...told: Parameters<typeof receipt>) => reportAll([receipt(...told)]);
       const early = acceptedId(await stage.send({ tenantId, accountId }));
       await until('it to be handed over', () => session.handed.length === 1);
@@ -589,7 +592,7 @@ for (const engine of databases) {
       const third = acceptedId(await stage.send({ tenantId, accountId }));
       await reaches(stage, tenantId, third, 'sent');
       const foreign = receipt('failed', { reference: third, networkId: `net-${third}` });
-      await stage.report(stranger, [foreign]);
+      await stage.part.receive(stranger, { type: 'receipts', receipts: [foreign] });
       t.equal((await message(stage, tenantId, third)).status, 'sent', 'not by another account');
 
       const payload: { payload: string }[] = await stage.storage.connections.read
@@ -632,7 +635,9 @@ for (const engine of databases) {
         receipt(known, known),
       ];
       const title = 'as no answer brings an id that is its reference';
-      await doneWithin(t, 2_500, title, () => stage.report(session, receipts));
+      await doneWithin(t, 2_500, title, () =>
+        stage.part.receive(session, { type: 'receipts', receipts }),
+      );
       t.equal((await message(stage, tenantId, known)).status, 'delivered');
     });
 
@@ -654,56 +659,13 @@ for (const engine of databases) {
         const facts = { status: 'read', error: null, at: Date.now() } as const;
         return { type: 'receipt', reference: null, networkId, ...facts };
       });
-      const entering = stage.report(session, receipts);
+      const entering = stage.part.receive(session, { type: 'receipts', receipts });
       await reaches(stage, tenantId, known, 'read');
       t.equal((await message(stage, tenantId, slow)).status, 'queued');
       answer();
       await entering;
       t.equal((await message(stage, tenantId, slow)).status, 'read');
       t.equal(calls().length, 2, 'at once, and behind the answer');
-    });
-
-    t.test('receipts of what nobody knows hold up no others', async (t) => {
-      const { tenantId, accountId } = await account();
-      const session = new FakeSession(tenantId, accountId, owner);
-      session.capabilities = { ...session.capabilities, window: 2 };
-      await startSession(t, stage, session);
-      const answers = new Map<string, () => void>();
-      const waits = async (text: string, phone: string) => {
-        const id = acceptedId(await stage.send({ tenantId, accountId, phone, text }));
-        await until('it to be handed over', () => answers.has(id));
-        return { id, answer: answers.get(id) ?? (() => undefined) };
-      };
-      session.answer = (one) =>
-        new Promise((resolve) => answers.set(one.reference, () => resolve(session.take(one))));
-      const slow = await waits('slow', '+12025550124');
-      const quick = await waits('quick', '+12025550125');
-      const receipt = (status: 'delivered' | 'read', networkId: string): ReceiptEvent => {
-        const facts = { status, error: null, at: Date.now() } as const;
-        return { type: 'receipt', reference: null, networkId, ...facts };
-      };
-      const group = new ReceiptGroup();
-      const settled: string[] = [];
-      const first = [receipt('read', 'from the phone'), receipt('delivered', `net-${quick.id}`)];
-      const waiting = first.map(async (one) => {
-        await group.add(one);
-        settled.push(one.networkId ?? '');
-      });
-      const title = 'the line is free though a send is under way';
-      await doneWithin(t, 2_500, title, () =>
-        group.store((receipts, later) =>
-          stage.part.receive(session, { type: 'receipts', receipts, later }),
-        ),
-      );
-      t.same(settled, [], 'an answer may yet name them');
-      quick.answer();
-      await reaches(stage, tenantId, quick.id, 'sent');
-      await stage.report(session, [receipt('read', `net-${quick.id}`)]);
-      const events = ['message.sent', 'message.delivered', 'message.read'];
-      t.same(await eventsOf(stage, quick.id), events, 'in their order, while the other goes on');
-      slow.answer();
-      await Promise.all(waiting);
-      t.equal((await message(stage, tenantId, slow.id)).status, 'sent');
     });
   });
 }
