@@ -26,8 +26,8 @@ const firstWait = 0.25;
 const questions = 3;
 
 /**
- * How long a family is waited for once the other has addresses, in milliseconds. RFC 8305 section 3 (Resolution Delay)
- * has 50, for people who wait; the rest is for a name server that is slow, so that all its addresses are checked.
+ * How long IPv6 is waited for once there are IPv4 addresses, in milliseconds. RFC 8305 section 3 (Resolution Delay) has
+ * 50, for people who wait; the rest is for a name server that is slow, so that all its addresses are checked.
  */
 const secondFamilyMs = 250;
 
@@ -40,9 +40,9 @@ const notThere: readonly unknown[] = ['ENOTFOUND', 'ENODATA', 'EBADNAME'];
  *
  * The hosts file comes first, then DNS with the search domains of resolv.conf; no other source of the system (mDNS,
  * LDAP) is asked. Both families are asked for side by side and IPv4 comes first in the answer; a family that fails, or
- * comes more than 250 ms after the other, is left out if the other has addresses. Requests that want the same name at
- * the same time share one; nothing is kept. Rejects with the codes of the operating system's lookup: `ENOTFOUND`, `EAI_AGAIN` when the name servers
- * cannot tell; and with `ETIMEOUT`.
+ * comes long after the other, is left out if the other has addresses. Requests that want one name together share a
+ * lookup; nothing is kept. Rejects with the codes of the operating system's lookup: `ENOTFOUND`, `EAI_AGAIN` when the
+ * name servers cannot tell; and with `ETIMEOUT`.
  */
 export function networkLookUp(settings: NameSettings): LookUp {
   const { hostsPath = '/etc/hosts', resolverPath = '/etc/resolv.conf', freshMs = 2_000 } = settings;
@@ -81,13 +81,16 @@ async function ask(
   let second: NodeJS.Timeout | undefined;
   // What has come is read before the cancel, also by a busy process; what comes behind it is never used.
   const cancel = () => setImmediate(() => resolver.cancel());
-  const first = (found: readonly string[]): void => {
-    if (found.length > 0) second ??= setTimeout(cancel, secondFamilyMs);
+  const waitFor = (ms: number) => (found: readonly string[]) => {
+    if (found.length > 0) second ??= setTimeout(cancel, ms);
   };
   try {
     for (const name of names) {
       const families = [resolver.resolve4(name), resolver.resolve6(name)];
-      for (const family of families) family.then(first, () => undefined);
+      // IPv4 is asked for once more before it is left out: on most networks there is no other way.
+      const repeatedMs = timeoutMs * firstWait + secondFamilyMs;
+      families[0]?.then(waitFor(secondFamilyMs), () => undefined);
+      families[1]?.then(waitFor(repeatedMs), () => undefined);
       const addresses: string[] = [];
       for (const outcome of await Promise.allSettled(families)) {
         if (outcome.status === 'fulfilled') addresses.push(...outcome.value);

@@ -146,15 +146,16 @@ t.test('a family that is not answered holds up the other for a moment only', asy
     return type === 'A' ? ['93.184.216.34'] : late;
   });
   const lookUp = networkLookUp({ timeoutMs, servers: [server.address] });
-  for (const [name, address] of [
-    ['last.test', '93.184.216.34'],
-    ['first.test', '2606:4700:4700::1111'],
+  for (const [name, address, mostMs] of [
+    ['last.test', '93.184.216.34', timeoutMs / 4],
+    // IPv4 is asked for once more, after a quarter of the time.
+    ['first.test', '2606:4700:4700::1111', timeoutMs / 2],
   ] as const) {
     const begun = performance.now();
     const found = await lookUp(name);
     const tookMs = performance.now() - begun;
     t.comment(`${name}: ${tookMs.toFixed()} ms`);
-    t.ok(tookMs < timeoutMs / 3, `${name} took ${tookMs} ms`);
+    t.ok(tookMs < mostMs, `${name} took ${tookMs} ms`);
     t.same(found, [address], 'all that will be connected to');
   }
   const egress = openEgress(t, { allowHttp: false, isAllowed: isPublicAddress }, lookUp);
