@@ -26,8 +26,9 @@ export function hasWebhooks(
   return !tenant.disabled.includes('webhooks') && plans.plan(tenant.plan).webhooks;
 }
 
-/** Whether a tenant has the events of a type, but for those about delivery. Pure. */
+/** Whether a tenant has the events of a type. Pure. */
 export function hasEvents({ disabled }: Pick<Tenant, 'disabled'>, type: EventType): boolean {
+  if (isOperatorEvent(type) && disabled.includes('operator_events')) return false;
   return !disabled.includes(`event:${type}`);
 }
 
@@ -70,19 +71,15 @@ export function wants(
     isSince(webhook, event.createdAt, now) &&
     event.createdAt < (webhook.grant?.expiresAt ?? Number.POSITIVE_INFINITY) &&
     passes(webhook, event.payload) &&
-    isForIts(webhook, tenant, event)
+    isForIts(webhook, event)
   );
 }
 
-/** Whether an event about delivery is for this URL: the tenant has the feature, and another URL is concerned. */
-function isForIts(
-  { url }: Webhook,
-  { disabled }: Pick<Tenant, 'disabled'>,
-  { type, payload }: FannedEvent,
-): boolean {
+/** Whether an event about delivery is for this URL: another one is concerned. */
+function isForIts({ url }: Webhook, { type, payload }: FannedEvent): boolean {
   if (!isOperatorEvent(type)) return true;
   const { webhook } = JSON.parse(payload) as OperatorPayload;
-  return !disabled.includes('operator_events') && webhook.url !== url;
+  return webhook.url !== url;
 }
 
 /**

@@ -26,7 +26,7 @@ export function urlNotAllowed(reason: string): GatewayError {
 
 /** For a URL whose host could not be looked up, which says nothing about it. @param reason a sentence */
 export function urlNotChecked(reason: string): GatewayError {
-  const message = `${reason} Try again.`;
+  const message = `${reason} Nothing was changed: try again, or correct what the name servers of the host say.`;
   return new GatewayError('unavailable', { message, retryAfterS: 1, cause: new Error(reason) });
 }
 

@@ -1,3 +1,4 @@
+import { allEventTypes } from '../../../core/contracts/events.ts';
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { Plans, Tenant } from '../../tenants/contract.ts';
 import { type Due, wakeNow } from '../engine/due-notices.ts';
@@ -100,7 +101,10 @@ interface Target {
   readonly tenant: Pick<Tenant, 'disabled'>;
 }
 
-/** Makes the next deliveries of a recovery due, but for events that the tenant does not have; false when there is none: it ends once none of them waits. */
+/**
+ * Makes the next deliveries of a recovery due, but for events that the tenant does not have. False when there is none:
+ * the recovery ends once none of its deliveries waits.
+ */
 async function handOver(
   unit: Unit,
   { recovery, underWay: { waiting, suppressed } }: Share,
@@ -109,7 +113,8 @@ async function handOver(
 ): Promise<boolean> {
   // The webhook was off or paused before they were sent: they are handed over once more.
   const again = suppressed.slice(0, room);
-  const next = await unit.recoveries.next(recovery, room - again.length);
+  const off = allEventTypes.filter((type) => !hasEvents(tenant, type));
+  const next = await unit.recoveries.next(recovery, off, room - again.length);
   if (next.length === 0 && again.length === 0) {
     if (waiting.length > 0) return false;
     await unit.recoveries.save([{ ...recovery, underWay: [], finishedAt: unit.now }]);

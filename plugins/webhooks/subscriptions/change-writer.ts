@@ -66,8 +66,8 @@ export class ChangeWriter {
   }
 
   /**
-   * Receivers that no subscription has any more, or new ones alone: a pause of those that left would be theirs. Reset,
-   * they are kept, too: whoever has read one before stores its deliveries there yet, where they are found, and moved.
+   * Receivers that no subscription has any more, or new subscriptions alone, which a former pause does not concern. The
+   * reset also keeps a receiver: whoever has read it before stores deliveries there yet, where they are found, and moved.
    */
   async #begunAnew({ webhooks }: Unit): Promise<readonly string[]> {
     const created = [...this.#created.values()].map(({ receiverId }) => receiverId);

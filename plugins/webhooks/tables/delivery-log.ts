@@ -24,7 +24,7 @@ export type ListedDelivery = Pick<Delivery, 'id' | 'createdAt' | 'eventType'>;
 /** Up to which the deliveries of a backlog are counted. */
 export const backlogMost = 10_000;
 
-/** Deliveries of a subscription that wait for their first attempt, but for replays: these are as old as what was missed. */
+/** Deliveries of a subscription that wait for their first attempt, but for replays, which are as old as their events. */
 export interface DeliveryBacklog {
   readonly deliveries: number;
   readonly oldest: number | null;

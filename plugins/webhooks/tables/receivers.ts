@@ -87,7 +87,7 @@ export class ReceiverTable {
       .update({ ...unpaused, updated_at: now });
   }
 
-  /** Resets the health, as if nothing had ever been attempted, and keeps the receivers from `deleteUnused` for its time. */
+  /** Resets the health, as if nothing had ever been attempted. `deleteUnused` keeps the receivers for its time. */
   async reset(ids: readonly string[], now: number): Promise<void> {
     if (ids.length === 0) return;
     await this.db

@@ -1,3 +1,4 @@
+import type { EventType } from '../../../core/contracts/events.ts';
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
 import type { DeliveryState } from './delivery-rows.ts';
 
@@ -128,8 +129,12 @@ export class RecoveryTable {
     return Number(row?.found ?? 0);
   }
 
-  /** The ids behind a recovery's position, oldest first. */
-  async next({ webhookId, states, until, position }: Recovery, limit: number) {
+  /** The ids behind a recovery's position, oldest first, but for events of some types. */
+  async next(
+    { webhookId, states, until, position }: Recovery,
+    except: readonly EventType[],
+    limit: number,
+  ) {
     if (limit === 0) return [];
     const [createdAt, id] = position;
     const found: { readonly id: string; readonly created_at: number }[] = [];
@@ -138,8 +143,9 @@ export class RecoveryTable {
       const rows = await this.db.rows<(typeof found)[number]>(
         `select id, created_at from deliveries where webhook_id = ? and state = ?
            and created_at >= ? and (created_at > ? or id > ?) and created_at < ? and test = 0
+           ${except.length === 0 ? '' : `and event_type not in (${placeholders(except.length)})`}
          order by created_at, id limit ${limit}`,
-        [webhookId, state, createdAt, createdAt, id, until],
+        [webhookId, state, createdAt, createdAt, id, until, ...except],
       );
       found.push(...rows);
     }

@@ -193,7 +193,10 @@ for (const engine of databases) {
         details: [{ path: 'body/url', message: insideRefusal }],
       };
       const gone = { ...missing(goneRefusal, 'body/url'), error_code: 'url_not_allowed' };
-      const unclear = { error_code: 'unavailable', error: `${goneRefusal} Try again.` };
+      const unclear = {
+        error_code: 'unavailable',
+        error: `${goneRefusal} Nothing was changed: try again, or correct what the name servers of the host say.`,
+      };
       const set = `it has ${eventTypes.join(', ')}`;
       const event = (...paths: string[]) => {
         const details = paths.map((path) => ({
