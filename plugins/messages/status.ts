@@ -100,7 +100,7 @@ export function returned(message: StoredMessage, cause: string | null): StoredMe
   return {
     ...message,
     attempts,
-    // After an earlier try without an answer the network may have it: receipts count, and nothing says that it does not.
+    // After an earlier try without an answer the network may have the message: receipts count.
     dispatchedAt: attempts === 0 ? null : message.dispatchedAt,
     dispatchFence: null,
     error: message.failedAt === null ? (cause ?? message.error) : message.error,

@@ -231,10 +231,14 @@ export class QueuedMessageTable {
     await this.db.run('delete from abandoned_queues where account_id = ?', [accountId]);
   }
 
-  /** Marks every queued message as handed to the network, if it is not marked; answers how many are queued. */
+  /**
+   * Marks every queued message as handed to the network, if it is not marked, and forgets why its last try failed.
+   * @returns how many are queued
+   */
   async takeForDispatched(at: number): Promise<number> {
     const queued = () => this.db.knex('messages').where('status', 'queued');
     await queued().whereNull('dispatched_at').update({ dispatched_at: at, attempts: 1 });
+    await queued().whereNull('failed_at').update({ error: null });
     return (await queued().pluck('id')).length;
   }
 }

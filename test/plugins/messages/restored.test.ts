@@ -3,7 +3,7 @@ import { newId } from '../../../core/ids.ts';
 import { numberedAtOnce, numberLane } from '../../../plugins/events/feed/number-lane.ts';
 import { settleRestored } from '../../../plugins/messages/restored.ts';
 import { databases } from '../../harness/databases.ts';
-import { FakeSession, inbound, makeTenant, openStage, until } from './stage.ts';
+import { acceptedId, FakeSession, inbound, makeTenant, openStage, until } from './stage.ts';
 
 for (const engine of databases) {
   t.test(`numbers after restores, ${engine.name}`, async (t) => {
@@ -80,5 +80,15 @@ for (const engine of databases) {
     const ahead = [8e15, 8e15] as const;
     await putBack(ahead);
     isBehind(await settle(), ahead, 'a clock that is behind');
+  });
+
+  t.test(`a queued message forgets why its last try failed, ${engine.name}`, async (t) => {
+    const stage = await openStage(t, (await engine.create(t)).url);
+    const { tenantId } = await makeTenant(stage);
+    const id = acceptedId(await stage.send({ tenantId }));
+    const { write } = stage.storage.connections;
+    await write('messages').where({ id }).update({ error: 'flood_wait' });
+    t.equal(await stage.storage.submit(settleRestored, undefined), 1);
+    t.match(await write('messages').where({ id }), [{ error: null, attempts: 1 }]);
   });
 }
