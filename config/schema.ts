@@ -168,7 +168,7 @@ export const configSchema = Closed({
     Port('port of its own for the probes and metrics; 0 takes a free one', {
       default: null,
       'x-env': 'METRICS_PORT',
-      'x-default': 'same as `port`',
+      'x-default': 'none: these are on `port`',
     }),
   ),
   log_level: OneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {

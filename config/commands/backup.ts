@@ -13,6 +13,12 @@ import { readConfig } from '../read.ts';
 import type { GatewayConfig } from '../schema.ts';
 import type { Output } from './output.ts';
 
+/** What a backup needs of a disk. */
+interface Room {
+  readonly place: string;
+  readonly bytes: number;
+}
+
 /** Bytes that a backup leaves free. */
 const leftFreeBytes = 64 * 1_048_576;
 
@@ -81,20 +87,40 @@ async function pack(
   return { json: { file, ...manifest, media: files }, text };
 }
 
-/** @throws StartRefusal where the copy would take the last of the disk from the gateway that serves */
+/** @throws StartRefusal where the backup would take the last of a disk from the gateway that serves */
 async function refuseFullDisk(file: string, places: Places, folder: string): Promise<void> {
-  const sizes = [places.database, places.network].flatMap((path) =>
-    [path, `${path}-wal`].map((one) => statSync(one, { throwIfNoEntry: false })?.size ?? 0),
+  const { database, network, media } = places;
+  const diskOf = (path: string) => statSync(path).dev;
+  const rows = [database, network].flatMap((path) => [path, `${path}-wal`]).map(sizeOf);
+  const kept = media !== null && existsSync(media) ? media : null;
+  const files = kept === null ? [] : (await filesIn(kept)).map(sizeOf);
+  const [copy, taken] = [rows, files].map((sizes) => sizes.reduce((sum, size) => sum + size, 0));
+  const wanted = new Map<number, Room>();
+  const want = (place: string, bytes = 0) => {
+    const before = wanted.get(diskOf(place))?.bytes ?? 0;
+    wanted.set(diskOf(place), { place, bytes: before + bytes });
+  };
+  want(dirname(folder), copy);
+  // A link takes no room, and there is none to another disk.
+  if (kept !== null && diskOf(kept) !== diskOf(folder)) want(dirname(folder), taken);
+  const target = dirname(resolve(file));
+  const isOwn = [folder, ...(kept === null ? [] : [kept])].some(
+    (one) => diskOf(one) === diskOf(target),
   );
-  const copy = sizes.reduce((sum, size) => sum + size, 0);
-  const isSameDisk = statSync(dirname(resolve(file))).dev === statSync(folder).dev;
-  const { bavail, bsize } = await statfs(folder);
-  const missing = missingRoom(bavail * bsize, isSameDisk ? 2 * copy : copy);
-  if (missing === 0) return;
-  const room = `${Math.ceil(missing / 1_048_576)} MiB`;
-  throw new StartRefusal(
-    `${dirname(folder)} has too little room for a copy of the database: make ${room} free there${isSameDisk ? ', or name a FILE on another disk' : ''}.`,
-  );
+  if (isOwn) want(target, (copy ?? 0) + (taken ?? 0));
+  for (const { place, bytes } of wanted.values()) {
+    const { bavail, bsize } = await statfs(place);
+    const missing = missingRoom(bavail * bsize, bytes);
+    if (missing === 0) continue;
+    const room = `${Math.ceil(missing / 1_048_576)} MiB`;
+    const other = isOwn ? ', or name a FILE on another disk' : '';
+    throw new StartRefusal(`${place} has too little room for a backup: make ${room} free${other}.`);
+  }
+}
+
+/** Bytes of a file; 0 where there is none. */
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** Bytes that a disk has too few, so that something stays for the gateway that serves. Pure. */
@@ -102,13 +128,19 @@ export function missingRoom(free: number, wanted: number): number {
   return Math.max(0, wanted + leftFreeBytes - free);
 }
 
+/** The files of a folder and of those in it. */
+async function filesIn(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+}
+
 /** Links, or copies, the files of a folder into another one; answers how many. One that is deleted meanwhile is left out. */
 async function take(from: string, to: string): Promise<number> {
   if (!existsSync(from)) return 0;
   let taken = 0;
-  for (const entry of await readdir(from, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    const path = join(entry.parentPath, entry.name);
+  for (const path of await filesIn(from)) {
     const target = join(to, relative(from, path));
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     try {

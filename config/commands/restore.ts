@@ -44,7 +44,7 @@ function lockAgainstGateways(database: string): () => void {
     return lockDatabase(database, 'alone');
   } catch (cause) {
     if (!(cause instanceof StartRefusal)) throw cause;
-    const message = `A gateway serves on ${database}: a backup is restored where there is no data.`;
+    const message = `A gateway, or another restore, uses ${database}: a backup is restored where there is no data.`;
     throw new StartRefusal(message, { cause });
   }
 }

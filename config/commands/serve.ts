@@ -20,7 +20,7 @@ import { isForPerson, prettyStream } from './log-stream.ts';
 import { StopSignals } from './stop-signals.ts';
 
 /** How long a start may go on after a signal, to end as a gateway that has started does. */
-const startGraceMs = 3_000;
+const startGraceMs = 5_000;
 
 type Compose = (config: GatewayConfig, log: GatewayLog) => GatewayParts | Promise<GatewayParts>;
 
@@ -50,7 +50,7 @@ export async function serve(
   });
   const gateway = await Promise.race([start(config, log, compose), late]);
   if (typeof gateway === 'string') {
-    // Whatever a start does is repeated by the next one.
+    // As after a kill: the next start does what this one has not done.
     log.warn({ signal: gateway }, 'the gateway ends before it has started');
     return 0;
   }

@@ -56,11 +56,11 @@ export async function examineHost(places: HostPlaces): Promise<readonly Finding[
 
 /** Finds a folder of media that cannot be written: each file would be lost. */
 async function examineMedia(folder: string): Promise<readonly Finding[]> {
-  const there = nearest(resolve(folder));
+  const there = nearest(resolve(folder, 'spool'));
   const isFolder = (await stat(there)).isDirectory();
-  const isWritable = await access(folder, constants.W_OK).then(
+  const isWritable = await access(there, constants.W_OK | constants.X_OK).then(
     () => true,
-    () => !existsSync(folder),
+    () => false,
   );
   if (isFolder && isWritable) return [];
   const wrong = isFolder ? 'cannot be written by this user' : 'is a file and no folder';

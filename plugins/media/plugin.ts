@@ -27,7 +27,8 @@ export default gatewayPlugin(
     const { media: settings } = config;
     const log = app.container.cradle.log.child({ plugin: 'media' });
     const spool = new Spool(join(settings.directory, 'spool'));
-    await spool.open();
+    const fault = await spool.open();
+    if (fault !== null) log.error({ err: fault }, 'files cannot be kept: make room for them');
     const store = await openStore(settings);
     const addresses = new MediaAddresses({
       keys: secrets.derive('media'),

@@ -42,15 +42,19 @@ export class Spool {
 
   /**
    * Makes the folder, and tries it with a file.
+   * @returns the error of a disk that is full or failing, which may pass: texts need no file
    * @throws StartRefusal when it cannot be written, as each file would be lost
    */
-  async open(): Promise<void> {
+  async open(): Promise<Error | null> {
     const { signal } = new AbortController();
     try {
       const tried = await this.write(Readable.from(['tried']), { maxBytes: 100, signal });
       await tried.remove();
+      return null;
     } catch (error) {
-      const reason = error instanceof Error && 'code' in error ? error.code : String(error);
+      if (!(error instanceof Error)) throw error;
+      const reason = 'code' in error ? String(error.code) : error.message;
+      if (['ENOSPC', 'EDQUOT', 'EIO'].includes(reason)) return error;
       const message = `${this.#folder} cannot be written (${reason}): make it so, or set media.directory (GATEWAY_MEDIA__DIRECTORY) to another place.`;
       throw new StartRefusal(message, { cause: error });
     }

@@ -60,7 +60,7 @@ export class Phone {
   past: Past = { contacts: [], history: [] };
   /** Null: empty, and no key was ever made. */
   addressBook: AddressBook | null = null;
-  /** What the phone answers a device that asks for a message which came without content: it may be switched off, or late. */
+  /** What the phone answers a device that asks for a message without content: the phone may be switched off, or late. */
   resends: 'content' | 'nothing' | 'off' | 'late' = 'content';
   /** Answers that wait until the phone is late no more. */
   readonly lateAnswers: (() => Promise<void>)[] = [];
