@@ -48,7 +48,7 @@ export class Awaited {
   readonly #parts: AwaitedParts;
   readonly #socket: LibrarySocket;
   #envelopes = new Map<string, Envelope>();
-  /** Names of those whose writer was erased, also in the list: the phone may answer later what it was asked before. */
+  /** Names of messages whose writer was erased, kept in the list of names: the phone may hand them over later. */
   readonly #erased = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
   /** By `performance.now`, so that a clock that is set back does not move it. */

@@ -107,7 +107,7 @@ class LibsqlWriter extends LibsqlClient {
     try {
       connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
     } catch {
-      // The log keeps what a full disk has no room for: whoever opens the file next reads both.
+      // The log keeps what a full disk has no room for, as beside another reader: whoever opens the file reads both.
     }
     connection.close();
   }
