@@ -25,12 +25,12 @@ type Listener = (event: GatewayEvent | null) => void;
 
 /**
  * The tenant's events, for every page and every tab of this browser by one open request: the tab that holds a lock reads
- * `GET /events` and tells the others. When that tab closes, another goes on from its cursor. Over plain HTTP browsers
- * have no locks, and each tab reads for itself.
+ * `GET /events` and tells the others. When that tab closes, another goes on from its cursor. Over plain HTTP, and where
+ * they keep nothing for the page, browsers give no locks or no channel, and each tab reads for itself.
  */
 export class Live {
-  /** To the other tabs; null where there are no locks. */
-  readonly #channel: BroadcastChannel | null = null;
+  /** To the other tabs; null where each reads for itself. */
+  #channel: BroadcastChannel | null = null;
   readonly #stop = new AbortController();
   readonly #listeners = new Set<Listener>();
   readonly #watchers = new Set<(liveness: Liveness) => void>();
@@ -39,15 +39,21 @@ export class Live {
 
   constructor({ me }: Session, key: string) {
     const { signal } = this.#stop;
-    if (!('locks' in navigator)) {
-      void this.#follow(key, signal);
-      return;
-    }
     const name = `gateway-events-${me.key.id}`;
-    this.#channel = new BroadcastChannel(name);
-    this.#channel.onmessage = ({ data }: MessageEvent<Notice>) => this.#hear(data);
     const follow = () => this.#follow(key, signal);
-    navigator.locks.request(name, { signal }, follow).catch(() => {});
+    const followAlone = () => {
+      this.#channel?.close();
+      this.#channel = null;
+      if (!signal.aborted) void follow();
+    };
+    try {
+      this.#channel = new BroadcastChannel(name);
+      this.#channel.onmessage = ({ data }: MessageEvent<Notice>) => this.#hear(data);
+      // Undefined over plain HTTP, whatever its type says: reading it throws, too.
+      navigator.locks.request(name, { signal }, follow).catch(followAlone);
+    } catch {
+      followAlone();
+    }
   }
 
   close(): void {

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
+import { client } from '../../harness/client.ts';
 import { freePort } from '../../harness/ports.ts';
 import { startProcess } from '../../harness/processes.ts';
+import { pair, phoneNumber, receive } from '../../harness/story.ts';
 import { makeFolder } from '../../servers/server.ts';
 
 t.test('what the gateway does not answer', { skip: skipWithoutBrowser }, async (t) => {
@@ -74,10 +76,33 @@ t.test('what the gateway does not answer', { skip: skipWithoutBrowser }, async (
   await page.getByText('This session').waitFor();
   t.pass('and the kept one is tried again');
 
-  const other = await browser.newPage();
-  await other.addInitScript(`Object.defineProperty(window, 'sessionStorage', {
-    get() { throw new DOMException('Access is denied for this document.', 'SecurityError'); },
-  })`);
-  await signIn(other, origin, key);
-  t.pass('nor is a browser needed that stores it');
+  const api = client(`${origin}/v1`, key);
+  const [phone, ada] = [phoneNumber(1), phoneNumber(101)];
+  await pair(api, phone);
+  await receive(api, phone, { from: { phone: ada, name: 'Ada' }, text: 'Hello' });
+  for (const [what, refuse] of [
+    ['locks', 'navigator.locks.request = async () => deny()'],
+    ['channels', 'window.BroadcastChannel = function () { deny() }'],
+  ] as const) {
+    await t.test(`in a browser without storage and ${what}`, async (t) => {
+      const other = await browser.newPage();
+      other.setDefaultTimeout(15_000);
+      await other.addInitScript(`
+        const deny = () => {
+          throw new DOMException('Access is denied for this document.', 'SecurityError');
+        };
+        Object.defineProperty(window, 'sessionStorage', { get: deny });
+        ${refuse};
+      `);
+      await signIn(other, origin, key);
+      t.pass('the key is held');
+      await other.goto(`${origin}/console#/conversations`);
+      await other.getByRole('link', { name: /Ada/ }).click();
+      await other.getByRole('log').getByText('Hello').waitFor();
+      await receive(api, phone, { from: { phone: ada }, text: `without ${what}` });
+      await other.getByRole('log').getByText(`without ${what}`).waitFor();
+      t.pass('events come');
+      await other.close();
+    });
+  }
 });
