@@ -68,7 +68,13 @@ export function Talk(props: {
     if (isOfAccounts) accounts.noteChange();
     const contact = thread.value?.contact ?? null;
     if (!isOfAccounts && !concernsContact(event, accountId, contactId, contact)) return;
-    if (event === null) known.current = nothingKnown();
+    const isOfAnother =
+      event !== null &&
+      contact !== null &&
+      'contact' in event.payload &&
+      event.payload.contact.id !== contact.id;
+    // Two may have become one.
+    if (event === null || isOfAnother) known.current = nothingKnown();
     else if ('message' in event.payload && event.account_id === accountId) {
       known.current.changed.add(event.payload.message.id);
     }

@@ -8,6 +8,9 @@ export const pageSize = 40;
 /** How many further messages one read goes through for a message that was opened. */
 const soughtAtMost = 2_000;
 
+/** How long older messages are taken as they were read: not all that changes is told, and addresses of files expire. */
+const wholeMs = 5 * 60_000;
+
 /** A message that was opened, and what came of the reads that sought it. */
 export interface Opening {
   /** Null for none: the newest messages are shown. */
@@ -25,6 +28,8 @@ export interface Thread {
   readonly messages: readonly Message[];
   readonly hasMore: boolean;
   readonly opening: Opening;
+  /** When all of it was read last. */
+  readonly readAt: number;
 }
 
 /** What the next read may begin with. */
@@ -76,7 +81,12 @@ export async function readThread(
   const isFound = () => messages.some(({ id }) => id === messageId);
   const isShort = () => messages.length < size;
   let hasMore = true;
-  if (thread?.contact.id === contact.id && thread.opening === opening) {
+  const now = Date.now();
+  if (
+    thread?.opening === opening &&
+    now < thread.readAt + wholeMs &&
+    isSame(thread.contact, contact)
+  ) {
     hasMore = await readPage(pageSize);
     const ids = messages.map(({ id }) => id);
     const met = thread.messages.findIndex(({ id }) => id === ids.at(-1));
@@ -93,14 +103,19 @@ export async function readThread(
     }
   }
   while (hasMore && isShort()) hasMore = await readPage(Math.min(size - messages.length, 100));
-  const newest = { contact, messages: messages.toReversed(), hasMore };
+  const newest = { contact, messages: messages.toReversed(), hasMore, readAt: now };
   if (messageId === null || (opening.missing !== null && !isFound())) return { ...newest, opening };
   const isGone = !isFound() && (await findMessage(session, messageId)) === null;
   const most = isGone ? 0 : Math.max(messages.length, opening.soughtAmong) + soughtAtMost;
   while (hasMore && messages.length < most && !isFound()) hasMore = await readPage(100);
   const missing = isFound() ? null : isGone || !hasMore ? 'gone' : 'older';
-  const read = missing === null ? { contact, messages: messages.reverse(), hasMore } : newest;
+  const read = missing === null ? { ...newest, messages: messages.reverse(), hasMore } : newest;
   return { ...read, opening: { messageId, missing, soughtAmong: messages.length } };
+}
+
+/** Whether a contact is as it was read before: one that has become one with another has more messages. */
+function isSame(before: Contact, { id, phone, name }: Contact): boolean {
+  return before.id === id && before.phone === phone && before.name === name;
 }
 
 /** Whether an event is about the contact, also where it has become one with another since it was read. */

@@ -114,4 +114,23 @@ t.test('the list of conversations', { skip: skipWithoutBrowser }, async (t) => {
       t.equal(await marked.count(), 1, 'the list marks its row');
     });
   }
+
+  await t.test('shows what becomes its own above the newest messages', async (t) => {
+    const number = phoneNumber(203);
+    const [byId, byNumber] = [
+      { network_id: 'hidden-3', name: 'Joan by id' },
+      { phone: number, name: 'Joan by number' },
+    ];
+    await writes(byId, 'the first of all');
+    await writes(byNumber, 'from the number');
+    for (let n = 1; n <= 40; n += 1) await writes(byId, `message ${n}`);
+    await page.getByRole('link', { name: byId.name }).click();
+    const log = page.getByRole('log');
+    await page.getByRole('button', { name: 'Earlier messages' }).click();
+    await log.getByText('the first of all').waitFor();
+    t.equal(await log.getByText('from the number').count(), 0);
+    await writes({ phone: number, network_id: 'hidden-3' }, 'from both');
+    await log.getByText('from the number').waitFor();
+    t.pass('also with a contact whose id stays');
+  });
 });

@@ -143,6 +143,14 @@ async function opens(t: Test, { gateway, page }: Stage): Promise<void> {
   const isWhole = () => read.some((query) => query.has('before')) || undefined;
   await until('all to be read', async () => isWhole());
   t.pass('all are read where an event names an earlier one');
+  await write('when all was just read');
+  read.length = 0;
+  await write('within minutes');
+  t.notOk(isWhole(), 'but not at the next ones');
+  await page.evaluate('{ const { now } = Date; Date.now = () => now() + 6 * 60_000; }');
+  await write('minutes later');
+  await until('all to be read', async () => isWhole());
+  t.pass('and some minutes later, as the addresses of files expire');
   await page.getByLabel('Message to Ada One').fill('a draft');
   await page.locator('.talks a[aria-current]').click();
   await page.getByRole('log').getByText('a needle').waitFor({ state: 'detached' });
