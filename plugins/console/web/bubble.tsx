@@ -107,7 +107,8 @@ function Again(props: { message: Message; session: Session; onSent: () => void }
       const { media, account_id, contact, text } = message;
       const plain = { to: { contact_id: contact.id }, account_id, text };
       const body = media?.url ? { ...plain, media_url: media.url } : plain;
-      await sendOnce(session, session.keys, message.id, body);
+      const what = message.id + JSON.stringify(body);
+      await sendOnce(session, session.keys, what, body, task.error !== null);
       setAccepted(true);
       onSent();
     });

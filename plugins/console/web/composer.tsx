@@ -25,7 +25,7 @@ export function Composer(props: {
     change({ isBusy: true, error: null });
     try {
       const body = { to: { contact_id: contact.id }, account_id: accountId, text };
-      await sendOnce(session, draft.keys, text, body);
+      await sendOnce(session, draft.keys, text, body, true);
       draft.keys.clear();
       // What was begun meanwhile stays.
       if (draft.text === text) change({ text: '' });

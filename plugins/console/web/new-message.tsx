@@ -43,7 +43,8 @@ function Fields(props: { session: Session; accounts: readonly Account[]; onClose
   const task = useTask();
   const send = async () => {
     const body = { to: { phone: phone.trim() }, account_id: accountId, text };
-    const answer = await sendOnce(session, session.keys, JSON.stringify(body), body);
+    const what = JSON.stringify(body);
+    const answer = await sendOnce(session, session.keys, what, body, task.error !== null);
     open('conversations', answer.account_id, answer.contact_id);
   };
   return (

@@ -22,8 +22,8 @@ export interface Draft {
   redraw: (() => void) | null;
 }
 
-/** The idempotency keys of what was sent and not accepted so far, by what it is. */
-export type Keys = Map<string, string>;
+/** The idempotency keys of what was sent and not accepted so far, by what it is, and when it was sent last. */
+export type Keys = Map<string, { readonly key: string; readonly at: number }>;
 
 /** Who is signed in. */
 export interface Session {
@@ -35,6 +35,9 @@ export interface Session {
   /** Of what is sent beside the drafts. */
   readonly keys: Keys;
 }
+
+/** How long after a lost answer the same is the same message, where nothing on the page says so any more. */
+const sameMs = 10 * 60_000;
 
 const name = 'gateway-key';
 
@@ -100,6 +103,7 @@ export async function signIn(apiKey: string): Promise<Session> {
 /**
  * Sends a message; the same again goes out once until it is accepted, also where an answer was lost.
  * @param what names it among the keys
+ * @param isTold whether the page says that the same goes out once: it does so, however late
  * @throws Refusal, Unreachable
  */
 export async function sendOnce(
@@ -107,10 +111,13 @@ export async function sendOnce(
   keys: Keys,
   what: string,
   body: Parameters<GatewayClient['send']>[0],
+  isTold: boolean,
 ) {
-  const idempotencyKey = keys.get(what) ?? randomId();
-  keys.set(what, idempotencyKey);
-  const answer = await client.send(body, { idempotencyKey });
+  const [kept, at] = [keys.get(what), Date.now()];
+  const isSame = kept !== undefined && (isTold || at < kept.at + sameMs);
+  const key = isSame ? kept.key : randomId();
+  keys.set(what, { key, at });
+  const answer = await client.send(body, { idempotencyKey: key });
   keys.delete(what);
   return answer;
 }

@@ -19,6 +19,11 @@ async function loseOneAnswer(page: Page, held?: Promise<void>): Promise<void> {
   await page.route(sends, lose, { times: 1 });
 }
 
+/** Sets the page's clock on by more than the minutes in which the same is taken for the same message. */
+async function goOn(page: Page): Promise<void> {
+  await page.evaluate('{ const { now } = Date; Date.now = () => now() + 11 * 60_000; }');
+}
+
 t.test('what a person sends in the console', { skip: skipWithoutBrowser }, async (t) => {
   const gateway = await runGateway(t, { databaseUrl: null });
   const { api } = gateway;
@@ -82,6 +87,16 @@ t.test('what a person sends in the console', { skip: skipWithoutBrowser }, async
     await again.click();
     await repeated;
     t.equal(await sentOf('refused at first'), 3, 'once, though the page was left meanwhile');
+    await loseOneAnswer(page);
+    await again.click();
+    await away.waitFor();
+    await page.getByRole('link', { name: 'Accounts' }).click();
+    await goOn(page);
+    await open();
+    const wanted = page.waitForResponse((response) => response.status() === 202);
+    await again.click();
+    await wanted;
+    t.equal(await sentOf('refused at first'), 5, 'twice, when that is long ago');
   });
 
   await t.test('stays in the composer until it is sent', async (t) => {
@@ -220,6 +235,28 @@ t.test('what a person sends in the console', { skip: skipWithoutBrowser }, async
     await sendToo.click();
     await page.getByRole('log').getByText('the first of them').waitFor();
     t.equal(await sentOf('the first of them'), 1, 'and that goes out once');
+    for (const [text, isLeft, times] of [
+      ['asked for later', true, 2],
+      ['tried again later', false, 1],
+    ] as const) {
+      const write = async () => {
+        await page.getByRole('button', { name: 'New message' }).click();
+        await dialog.getByLabel('To (phone number)').fill(phoneNumber(102));
+        await dialog.getByLabel('Text').fill(text);
+      };
+      await write();
+      await loseOneAnswer(page);
+      await sendToo.click();
+      await dialog.getByText('it goes out once').waitFor();
+      await goOn(page);
+      if (isLeft) {
+        await dialog.getByRole('button', { name: 'Cancel' }).click();
+        await write();
+      }
+      await sendToo.click();
+      await dialog.waitFor({ state: 'detached' });
+      t.equal(await sentOf(text), times, `${text}: ${times}`);
+    }
   });
 
   await t.test('typed again, is sent again, though the first answer was lost', async (t) => {
