@@ -91,6 +91,7 @@ function Way(props: { link: Link; start: (method: string) => void; isBusy: boole
   const isOver = step?.type === 'expired' || link.status !== 'connecting';
   const ways = link.restarts_left === 0 ? [] : methods.filter((way) => isOver || way !== method);
   const typedFirst = isOnPhone && method === 'qr' && ways.includes('pairing_code');
+  const [why, whatHelps] = texts.link.reasons[link.reason ?? ''] ?? texts.link.failed;
   const buttons = (
     <div class="actions start">
       {ways.map((way) => (
@@ -108,8 +109,8 @@ function Way(props: { link: Link; start: (method: string) => void; isBusy: boole
   const shown =
     step === null || isOver ? (
       <p class="quiet">
-        {texts.link.reasons[link.reason ?? ''] ??
-          (isOver ? texts.link.over : texts.connect.waiting)}
+        {link.reason === null ? (isOver ? texts.link.over : texts.connect.waiting) : why}
+        {ways.length > 0 && whatHelps !== undefined && ` ${whatHelps}`}
       </p>
     ) : step.type === 'ask' ? (
       <p>{texts.link.ask}</p>

@@ -189,13 +189,23 @@ export const texts = {
       pairing_code: 'Show a code to type on this phone',
     } as Readonly<Record<string, string>>,
     over: 'The code has expired, or the link was not finished.',
+    failed: ['The number could not be linked. Ask whoever sent you the link.'],
+    /** Why, and what helps where it can be started again. */
     reasons: {
-      wrong_phone: 'Another phone was linked. Start again with the one whose number is meant.',
-      rate_limited: 'The network wants fewer tries. Wait some minutes, then start again.',
-      no_such_number: 'The number has no account on the network. Sign it up in the app first.',
-      login_refused: 'The network has refused the login. Start again.',
-      network_unreachable: 'The network cannot be reached at the moment. Wait, then start again.',
-    } as Readonly<Record<string, string>>,
+      wrong_phone: ['Another phone was linked.', 'Start again with the one whose number is meant.'],
+      rate_limited: ['The network wants fewer tries.', 'Wait some minutes, then start again.'],
+      no_such_number: [
+        'The number has no account on the network.',
+        'Sign it up in the app, then start again.',
+      ],
+      login_refused: ['The network has refused the login.', 'Start again.'],
+      network_unreachable: [
+        'The network cannot be reached at the moment.',
+        'Wait, then start again.',
+      ],
+      pairing_timeout: ['The code has expired, or the link was not finished in time.'],
+      pairing_abandoned: ['The linking was cut short.', 'Start again.'],
+    } as Readonly<Record<string, readonly string[]>>,
     ask: 'The next step is not done on this page. Whoever sent you the link goes on with it.',
     until: (time: string) => `The link is good until ${time}.`,
     restarts: (count: number) =>

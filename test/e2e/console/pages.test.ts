@@ -190,12 +190,21 @@ async function ownersLink(t: Test, browser: Browser, gateway: RunningGateway): P
     0,
     'nothing of the tenant, though signed in',
   );
-  const told = { status: 'connecting', reason: 'network_unreachable', step: null };
+  const told: object = { status: 'connecting', reason: 'network_unreachable', step: null };
   await changeAnswers(other, '**/v1/link', told);
   await other.getByText('The network cannot be reached at the moment.').waitFor();
   Object.assign(told, { status: 'disconnected', reason: 'wrong_phone' });
-  await other.getByText('Another phone was linked.').waitFor();
+  await other.getByText('Another phone was linked. Start again').waitFor();
   t.pass('why it is not linked');
+  Object.assign(told, { restarts_left: 0 });
+  await other.getByText('It cannot be started again').waitFor();
+  await other.getByText('Another phone was linked.', { exact: true }).waitFor();
+  t.equal(await other.getByText('Start again').count(), 0, 'nothing to start where no button is');
+  Object.assign(told, { reason: 'misconfigured' });
+  await other.getByText('The number could not be linked. Ask whoever sent you').waitFor();
+  Object.assign(told, { reason: null });
+  await other.getByText('The code has expired').waitFor();
+  t.pass('and of its code only where there is no other reason');
   await other.unrouteAll({ behavior: 'wait' });
 
   const phoneOf = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true };
