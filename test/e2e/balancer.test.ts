@@ -40,7 +40,7 @@ t.test('the balancer of compose.yaml before two gateways', async (t) => {
       PORT: String(port),
       METRICS_PORT: String(metricsPort),
     });
-    await started.waitForOk(`http://${host}:${metricsPort}/readyz`, 60_000);
+    await started.waitForOk(`http://${host}:${metricsPort}/servingz`, 60_000);
     return started;
   };
   const [first, second] = await Promise.all(hosts.map(start));

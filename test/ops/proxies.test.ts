@@ -45,7 +45,7 @@ async function start({ host, port }: (typeof gateways)[number]): Promise<Project
     HOST: host,
     PORT: String(port),
   });
-  await started.waitForOk(`http://${host}:${metricsPort}/readyz`);
+  await started.waitForOk(`http://${host}:${metricsPort}/servingz`);
   return started;
 }
 

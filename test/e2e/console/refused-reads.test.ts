@@ -18,7 +18,7 @@ t.test('what the gateway does not answer', { skip: skipWithoutBrowser }, async (
     METRICS_PORT: String(metricsPort),
     LOG_LEVEL: 'warn',
   });
-  await started.waitForOk(`http://127.0.0.1:${metricsPort}/readyz`);
+  await started.waitForOk(`http://127.0.0.1:${metricsPort}/servingz`);
   const origin = `http://127.0.0.1:${port}`;
   const browser = await startBrowser(t);
   const page = await browser.newPage();
