@@ -2,6 +2,7 @@ import { provideSingleton } from '../../core/container.ts';
 import { daysMs, secondsMs } from '../../core/durations.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { startPruning } from '../../core/pruning.ts';
+import { whenAvailable } from '../../core/starting.ts';
 import { keyAuthenticator } from './authenticator.ts';
 import type {} from './contract.ts';
 import { planFeatures } from './features.ts';
@@ -38,7 +39,7 @@ export default gatewayPlugin('tenants', ['storage'], async (app) => {
   );
   const { config, log, plans, storage, tenants } = container.cradle;
   const channels = Object.keys(config.channels);
-  for (const plan of await unknownPlans(storage.read.tenants, plans)) {
+  for (const plan of await whenAvailable(() => unknownPlans(storage.read.tenants, plans))) {
     log.warn(
       { plan },
       'tenants have a plan that the configuration does not have: it allows nothing',
