@@ -24,7 +24,7 @@ export function urlNotAllowed(reason: string): GatewayError {
   return refused('url_not_allowed', [{ path: 'body/url', message: reason }]);
 }
 
-/** For a URL whose host could not be looked up, which says nothing about it. @param reason a sentence */
+/** The refusal of a URL whose host no name server tells: the URL may be right. @param reason a sentence */
 export function urlNotChecked(reason: string): GatewayError {
   const message = `${reason} Nothing was changed: try again, or correct what the name servers of the host say.`;
   return new GatewayError('unavailable', { message, retryAfterS: 1, cause: new Error(reason) });

@@ -73,7 +73,7 @@ export class SessionHost {
     return this.#stopping;
   }
 
-  /** Resolves when a claim under way has opened, or parked, what it has won. */
+  /** Resolves once the claim under way is over: each account that it got is opened or parked. */
   get claimed(): Promise<void> {
     return this.#claim.ended;
   }

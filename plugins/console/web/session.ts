@@ -22,7 +22,7 @@ export interface Draft {
   redraw: (() => void) | null;
 }
 
-/** The idempotency keys of what was sent and not accepted so far, by what it is, and when it was sent last. */
+/** Idempotency keys of sends that were not accepted so far, by their content, and when each was tried last. */
 export type Keys = Map<string, { readonly key: string; readonly at: number }>;
 
 /** Who is signed in. */
@@ -36,7 +36,7 @@ export interface Session {
   readonly keys: Keys;
 }
 
-/** How long after a lost answer the same is the same message, where nothing on the page says so any more. */
+/** How long a send with equal content counts as another try of the last one, where the page does not say so. */
 const sameMs = 10 * 60_000;
 
 const name = 'gateway-key';
@@ -102,8 +102,8 @@ export async function signIn(apiKey: string): Promise<Session> {
 
 /**
  * Sends a message; the same again goes out once until it is accepted, also where an answer was lost.
- * @param what names it among the keys
- * @param isTold whether the page says that the same goes out once: it does so, however late
+ * @param what the name of its content among the keys
+ * @param isTold whether the page says that another try goes out once, which then has no end
  * @throws Refusal, Unreachable
  */
 export async function sendOnce(

@@ -8,7 +8,7 @@ export const pageSize = 40;
 /** How many further messages one read goes through for a message that was opened. */
 const soughtAtMost = 2_000;
 
-/** How long older messages are taken as they were read: not all that changes is told, and addresses of files expire. */
+/** How long earlier messages are not read again. Some changes come without an event, and addresses of files expire. */
 const wholeMs = 5 * 60_000;
 
 /** A message that was opened, and what came of the reads that sought it. */

@@ -40,7 +40,7 @@ export interface SendBatch {
   readonly aliases: ReadonlyMap<string, string>;
   /** Contact ids by `nameKey`. */
   readonly contactsByName: Map<string, string>;
-  /** Of whom something has passed with whom: `threadKey`. */
+  /** Accounts and contacts that have a thread, by `threadKey`. */
   readonly threads: Set<string>;
   /** Times of accepted openers, by account. */
   readonly openers: Map<string, number[]>;

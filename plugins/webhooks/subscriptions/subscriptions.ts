@@ -68,8 +68,8 @@ export class WebhookSubscriptions {
 
   /**
    * @param isSigned whether a signing secret is made, too
-   * @throws GatewayError `url_not_allowed`, `unavailable` while its host cannot be looked up, `account_not_found`, or
-   *   `invalid_request` for the name, a channel or one subscription too many
+   * @throws GatewayError `url_not_allowed`; `unavailable` while no name server tells the host of the URL;
+   *   `account_not_found`; `invalid_request` for the name, a channel or one subscription too many
    */
   async create(
     tenantId: string,

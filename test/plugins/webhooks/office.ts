@@ -40,7 +40,7 @@ export interface Office {
 /** What the guard says of addresses with `inside` in them. */
 export const insideRefusal = 'Its host is not public.';
 
-/** What it says of addresses with `gone` in them, and of those with `unclear`, which may be there later. */
+/** What the guard says of addresses with `gone` in them, which are not there, or `unclear`, which may be. */
 export const goneRefusal = 'The host could not be looked up.';
 
 /** Opens one on a database. @param env settings */
