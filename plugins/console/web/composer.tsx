@@ -22,10 +22,11 @@ export function Composer(props: {
   const { text, isBusy } = draft;
   const send = async () => {
     if (text.trim() === '' || draft.isBusy) return;
+    const isTold = draft.error !== null;
     change({ isBusy: true, error: null });
     try {
       const body = { to: { contact_id: contact.id }, account_id: accountId, text };
-      await sendOnce(session, draft.keys, text, body, true);
+      await sendOnce(session, draft.keys, text, body, isTold);
       draft.keys.clear();
       // What was begun meanwhile stays.
       if (draft.text === text) change({ text: '' });

@@ -276,6 +276,24 @@ t.test('what a person sends in the console', { skip: skipWithoutBrowser }, async
     t.equal(await sentOf('ok'), 2);
   });
 
+  await t.test('typed again much later, is sent again', async (t) => {
+    await open();
+    const composer = page.getByLabel('Message to Ada');
+    const send = page.getByRole('button', { name: 'Send', exact: true });
+    await composer.fill('yes');
+    await loseOneAnswer(page);
+    await send.click();
+    await away.waitFor();
+    await composer.fill('yes!');
+    await composer.fill('yes');
+    await away.waitFor({ state: 'detached' });
+    await goOn(page);
+    const accepted = page.waitForResponse((response) => response.status() === 202);
+    await send.click();
+    await accepted;
+    t.equal(await sentOf('yes'), 2);
+  });
+
   await t.test('is not sent by the Enter that ends a composition', async (t) => {
     await open();
     const composer = page.getByLabel('Message to Ada');
