@@ -4,6 +4,9 @@ import { isRedirect, isRefusal, Unreachable } from './refusal.ts';
 /** Pauses between tries where the gateway says nothing, in milliseconds; the last one repeats. */
 const pausesMs = [200, 500, 1000, 2000, 5000];
 
+/** How often a read with an end is tried again behind a fault of the gateway, which may last. */
+const mostAfterFault = 3;
+
 /** How long a request is tried again. */
 export interface Patience {
   /** All tries together, in milliseconds. */
@@ -17,7 +20,7 @@ export interface Patience {
 
 /**
  * Runs a request until it succeeds, is refused for good, or its time is over. Tried again: answers 429, 502 and 503,
- * after `Retry-After`; a gateway that cannot be reached, where a repetition is safe; a read behind a 500 as well. What is
+ * after `Retry-After`; a gateway that cannot be reached, where a repetition is safe; a read behind a 500 three times. What is
  * tried for ever goes on behind every answer that is not the gateway's, too. A redirect is final: the request would go on
  * as another one, with the key.
  * @throws the last error of the request; the reason of the signal
@@ -34,7 +37,7 @@ export async function withRetries<Result>(
       return await request();
     } catch (error) {
       signal?.throwIfAborted();
-      if (!mayPass(error, patience)) throw error;
+      if (!mayPass(error, patience, tries)) throw error;
       const pauseMs = pauseAfter(error, tries);
       if (Date.now() + pauseMs > until) throw error;
       await pause(pauseMs, signal);
@@ -43,14 +46,16 @@ export async function withRetries<Result>(
 }
 
 /** Whether the same request may succeed later, and may be made again. */
-function mayPass(error: unknown, { forMs, isRepeatable, isRead }: Patience): boolean {
+function mayPass(error: unknown, patience: Patience, tries: number): boolean {
+  const { isRepeatable, isRead } = patience;
+  const isEndless = patience.forMs === Number.POSITIVE_INFINITY;
   if (isRefusal(error)) {
     const { status } = error;
-    if (isRead && status >= 500) return true;
-    return status === 429 || (isRepeatable && (status === 503 || status === 502));
+    if (status === 429 || (isRepeatable && (status === 503 || status === 502))) return true;
+    return isRead && status >= 500 && (isEndless || tries < mostAfterFault);
   }
   if (!isRepeatable || !(error instanceof Unreachable) || isRedirect(error.status)) return false;
-  return forMs === Number.POSITIVE_INFINITY || (error.status ?? 500) >= 429;
+  return isEndless || (error.status ?? 500) >= 429;
 }
 
 /** How long to wait after a failed try, in milliseconds; a tenth more or less, so that clients do not come at once. */

@@ -8,12 +8,12 @@ function answer(status: number, body: object, headers: Record<string, string> = 
   return Response.json(body, { status, headers });
 }
 
-/** A client whose gateway fails once with a 500 of its own, and how often it was asked. */
-function afterFault() {
+/** A client whose gateway fails with a 500 of its own, once or for good, and how often it was asked. */
+function afterFault(faults = 1) {
   const asked = { times: 0 };
   const fetch = async () => {
     asked.times += 1;
-    if (asked.times === 1) return answer(500, { error_code: 'internal_error' });
+    if (asked.times <= faults) return answer(500, { error_code: 'internal_error' });
     const events = [{ id: 'evt_1' }];
     const messages = [{ id: 'msg_1' }];
     return answer(200, { messages, next_cursor: 'new', events, cursor: 'new', accounts: [] });
@@ -35,6 +35,9 @@ t.test('a read is repeated behind a fault of the gateway, and nothing else', asy
   t.equal(read.asked.times, 2);
 
   const fault = { code: 'internal_error', status: 500 };
+  const lasting = afterFault(Number.POSITIVE_INFINITY);
+  await t.rejects(lasting.client.call('list_accounts'), fault);
+  t.equal(lasting.asked.times, 4, 'a fault that lasts is told');
   const send = afterFault();
   await t.rejects(send.client.send({ to, text: 'Hi' }, { idempotencyKey: 'invoice-1' }), fault);
   t.equal(send.asked.times, 1);
