@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, METHODS, maxHeaderSize } from 'node:http';
+import { type IncomingMessage, METHODS, maxHeaderSize, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import { GatewayError } from './errors.ts';
-import { rawRefusal, sendRefusal } from './refusal.ts';
+import { rawRefusal, refusalOf, sendRefusal } from './refusal.ts';
 
 /** Linger of a refused connection that goes on sending, in milliseconds. */
 const lingerMs = 1_000;
@@ -64,10 +64,22 @@ function isUnknownMethod(rawPacket: unknown): boolean {
   return method !== undefined && !METHODS.includes(method);
 }
 
-/** Answers an expectation other than 100-continue, in the error shape. Called by the HTTP server. */
-export function refuseExpectation({ socket }: IncomingMessage): void {
+/**
+ * Answers an expectation other than 100-continue, in the error shape, behind the answers that the connection still has to
+ * bring. Called by the HTTP server.
+ */
+export function refuseExpectation(_: IncomingMessage, response: ServerResponse): void {
   const message = 'The header Expect may only be 100-continue.';
-  socket.end(rawRefusal(new GatewayError('invalid_request', { message }), randomUUID()));
+  const refusal = refusalOf(new GatewayError('invalid_request', { message }));
+  const body = JSON.stringify(refusal.body);
+  response
+    .writeHead(refusal.status, {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(body),
+      'x-request-id': randomUUID(),
+      connection: 'close',
+    })
+    .end(body);
 }
 
 /** Answers a path that the router could not read, in the error shape. Called by Fastify. */

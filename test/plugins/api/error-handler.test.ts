@@ -153,6 +153,21 @@ t.test('what is no proper HTTP', async (t) => {
   }
 });
 
+t.test('a refused expectation waits for the answers before it', async (t) => {
+  const socket = open(sample);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  const bound = setTimeout(() => socket.destroy(), 20_000);
+  const first = `GET /v1/things/thg_1 HTTP/1.1\r\n${auth}\r\n`;
+  socket.write(`${first}GET /v1/things HTTP/1.1\r\n${auth}Expect: cake\r\n\r\n`);
+  await once(socket, 'close');
+  clearTimeout(bound);
+  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+  t.same(statuses, ['200', '400']);
+});
+
 t.test('a path of the webhook group that cannot be read is refused in its shape', async (t) => {
   for (const [path, status] of [
     [`/v1/webhooks/${'x'.repeat(501)}`, 414],
