@@ -195,7 +195,7 @@ for (const engine of databases) {
       const gone = { ...missing(goneRefusal, 'body/url'), error_code: 'url_not_allowed' };
       const unclear = {
         error_code: 'unavailable',
-        error: `${goneRefusal} Nothing was changed: try again, or correct what the name servers of the host say.`,
+        error: `body/url could not be checked: ${goneRefusal} Nothing was changed: try again, or correct what the name servers of the host say.`,
       };
       const set = `it has ${eventTypes.join(', ')}`;
       const event = (...paths: string[]) => {
