@@ -16,7 +16,7 @@ export function erasurePlugin(schema: Parameters<typeof belongingsOf>[0]): Gatew
     const log = app.container.cradle.log.child({ plugin: 'erasure' });
     const sweep = new ErasureSweep({
       storage,
-      sweepMedia: (tenantId, signal) => media.swept(tenantId, signal),
+      sweepMedia: (owner, signal) => media.swept(owner, signal),
       log,
     });
     provide(app.container, 'erasures', sweep);

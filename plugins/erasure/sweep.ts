@@ -3,7 +3,9 @@ import { spread } from '../../core/backoff.ts';
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
+import { PacedLines } from '../../core/paced-lines.ts';
 import { pacedSteps } from '../../core/paced-steps.ts';
+import type { MediaOwner } from '../media/contract.ts';
 import type { Erasure, ErasurePrefix, ErasureStep, Erasures } from './contract.ts';
 
 /** Between two sweeps, and how old an erasure is that a sweep takes: the process that began it is at it before. */
@@ -31,8 +33,8 @@ const endLane = erasureLane('end');
 /** What erasures are gone on with. */
 export interface ErasureSweepParts {
   readonly storage: Pick<Storage, 'now' | 'read' | 'scrub' | 'submit'>;
-  /** Deletes the files of a tenant's deleted messages; rejects while one is left, and when the signal aborts. */
-  sweepMedia(tenantId: string, signal: AbortSignal): Promise<void>;
+  /** Deletes the files of deleted messages; rejects while one is left, and when the signal aborts. */
+  sweepMedia(owner: MediaOwner, signal: AbortSignal): Promise<void>;
   readonly log: GatewayLog;
 }
 
@@ -41,6 +43,7 @@ export class ErasureSweep implements Erasures {
   readonly #parts: ErasureSweepParts;
   readonly #steps: { readonly prefix: string; readonly step: ErasureStep }[] = [];
   readonly #running = new Map<string, Promise<void>>();
+  readonly #lines = new PacedLines();
   readonly #stopping = new AbortController();
   readonly #loop: Loop;
 
@@ -94,7 +97,9 @@ export class ErasureSweep implements Erasures {
 
   #failed(error: unknown): void {
     if (this.#stopping.signal.aborted) return;
-    this.#parts.log.warn({ err: error }, 'an erasure could not be gone on with');
+    const more = this.#lines.take(kindOf(error));
+    if (more === null) return;
+    this.#parts.log.warn({ err: error, ...more }, 'an erasure could not be gone on with');
   }
 
   async #finish(erasure: Erasure): Promise<void> {
@@ -106,7 +111,7 @@ export class ErasureSweep implements Erasures {
       }
       if (signal.aborted) return;
       await storage.submit(blankLane, erasure.id);
-      await sweepMedia(erasure.tenantId, signal);
+      await sweepMedia(ownerOf(erasure), signal);
       await storage.scrub();
       await storage.submit(endLane, erasure.id);
     } finally {
@@ -120,4 +125,16 @@ export class ErasureSweep implements Erasures {
     await this.#loop.stop();
     await Promise.allSettled(this.#running.values());
   }
+}
+
+/** Whose files have to be gone before its end. */
+function ownerOf({ id, tenantId, contactId }: Erasure): MediaOwner {
+  return { tenantId, contactId: id === tenantId ? null : (contactId ?? id) };
+}
+
+/** The first cause of a failure: one line tells of all that fail alike. */
+function kindOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.cause instanceof Error) return kindOf(error.cause);
+  return 'code' in error ? String(error.code) : error.message;
 }

@@ -26,9 +26,17 @@ export interface TakenMedia extends StoredFile {
   readonly kind: MediaKind;
 }
 
-/** A file and the message that brought it. */
+/** A file, the message that brought it, and its contact. */
 export interface KeptMedia extends StoredFile {
   readonly messageId: string;
+  /** Who wrote it. */
+  readonly contactId: string;
+}
+
+/** Whose files are deleted: those of one contact's messages, or with null all of the tenant. */
+export interface MediaOwner {
+  readonly tenantId: string;
+  readonly contactId: string | null;
 }
 
 /** A fetched file that its borrower releases. */
@@ -99,11 +107,12 @@ export interface MediaService {
   /** Starts a sweep that deletes given-up files. Called after the commit that gave them up. */
   sweep(): void;
   /**
-   * Deletes the files of a tenant that are given up.
+   * Deletes the files of a contact, by its id or an alias, or of a tenant that are given up; waits for no others.
    * @param signal ends it at once, as one that could not delete all
-   * @throws GatewayError `unavailable` when one could not be deleted, which a later sweep tries again
+   * @throws GatewayError `unavailable`, with the reason as its cause, when one could not be deleted, which a later sweep
+   *   tries again
    */
-  swept(tenantId: string, signal: AbortSignal): Promise<void>;
+  swept(owner: MediaOwner, signal: AbortSignal): Promise<void>;
   /**
    * Makes an address of a stored file, valid for 24 hours on any process. Whoever has the address can read the file.
    */

@@ -3,7 +3,7 @@ import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { PacedLines } from '../../core/paced-lines.ts';
 import { untilAborted } from '../../core/waiting.ts';
-import type { MediaLocation } from './contract.ts';
+import type { MediaLocation, MediaOwner } from './contract.ts';
 import { forgetLane } from './lanes.ts';
 import type { MediaStore } from './store/store.ts';
 import { firstMedia, type GivenUpPage, type MediaPosition } from './tables/media.ts';
@@ -17,7 +17,7 @@ const pageSize = 4 * atOnce;
 /** Pages in a row of which nothing was deleted, after which a deletion gives up for now. */
 const maxFruitless = 4;
 
-/** Tenants whose places are remembered: more than are erased at once. */
+/** Owners whose places are remembered: more than are erased at once. */
 const maxPlaces = 1_000;
 
 /** Dependencies of a deletion. */
@@ -32,7 +32,7 @@ export class Deletion {
   readonly #parts: DeletionParts;
   readonly #lines = new PacedLines();
   #from = firstMedia;
-  /** By tenant: where the store seemed to be away last. */
+  /** By contact or tenant: where the store seemed to be away last. */
   readonly #places = new LRUCache<string, MediaPosition>({ max: maxPlaces });
 
   constructor(parts: DeletionParts) {
@@ -44,40 +44,54 @@ export class Deletion {
     this.#from = (await this.#run(this.#from, null, stop)).next ?? firstMedia;
   }
 
-  /** Deletes files of one tenant, first those behind the place of the last time; answers whether none is left. */
-  async ofTenant(tenantId: string, stop: AbortSignal): Promise<boolean> {
-    const place = this.#places.get(tenantId);
-    const behind = place === undefined ? null : await this.#run(place, tenantId, stop);
-    const { isClean, next } =
-      behind?.next === undefined ? await this.#run(firstMedia, tenantId, stop) : behind;
-    if (next === undefined) this.#places.delete(tenantId);
-    else this.#places.set(tenantId, next);
-    return isClean && next === undefined;
+  /**
+   * Deletes files of one contact, by its id or an alias, or of one tenant, first those behind the place of the last time.
+   * Answers why one of them is left; null when none is.
+   */
+  async of(owner: MediaOwner, stop: AbortSignal): Promise<Error | null> {
+    const present = await this.#present(owner);
+    const whose = present.contactId ?? present.tenantId;
+    const place = this.#places.get(whose);
+    const behind = place === undefined ? null : await this.#run(place, present, stop);
+    const { fault, next } =
+      behind?.next === undefined ? await this.#run(firstMedia, present, stop) : behind;
+    if (next === undefined) this.#places.delete(whose);
+    else this.#places.set(whose, next);
+    if (next === undefined && fault === undefined) return null;
+    return new Error('a file is not deleted yet', { cause: fault });
   }
 
-  async #run(from: MediaPosition, tenantId: string | null, stop: AbortSignal) {
+  /** The owner as the rows name it: another contact has become one with it. */
+  async #present({ tenantId, contactId }: MediaOwner): Promise<MediaOwner> {
+    if (contactId === null) return { tenantId, contactId };
+    const aliases = await this.#parts.storage.read.contactAliases.of([contactId]);
+    return { tenantId, contactId: aliases.get(contactId) ?? contactId };
+  }
+
+  async #run(from: MediaPosition, owner: MediaOwner | null, stop: AbortSignal) {
     const { storage } = this.#parts;
-    let isClean = true;
+    let fault: unknown;
     let next: MediaPosition | undefined = from;
     let fruitless = 0;
     while (next !== undefined && !stop.aborted) {
-      const page: GivenUpPage = await storage.read.media.givenUp(tenantId, next, pageSize);
-      const { deleted, refused } = await this.#delete(page.files, stop);
+      const page: GivenUpPage = await storage.read.media.givenUp(owner, next, pageSize);
+      const { deleted, refused, failed } = await this.#delete(page.files, stop);
       if (deleted.length > 0) await storage.submit(forgetLane, deleted);
-      if (deleted.length < page.files.length) isClean = false;
+      fault ??= failed;
       next = page.next;
       fruitless = deleted.length > 0 ? 0 : fruitless + 1;
       // The store is away, or refuses whatever is asked: a sweep that waited for each of the others would last for minutes.
       const isAway = page.files.length === pageSize && deleted.length + refused === 0;
       if (isAway || fruitless === maxFruitless) break;
     }
-    return { isClean: isClean && !stop.aborted, next };
+    return { fault: stop.aborted ? stop.reason : fault, next };
   }
 
-  /** Deletes files; answers the keys of those that were deleted, and how many a store that is there refused. */
+  /** Deletes files; answers the keys of those that were deleted, how many a store that is there refused, and why one is left. */
   async #delete(files: readonly MediaLocation[], stop: AbortSignal) {
     const deleted: string[] = [];
     let refused = 0;
+    let failed: unknown;
     for (let start = 0; start < files.length && !stop.aborted; start += atOnce) {
       await Promise.all(
         files.slice(start, start + atOnce).map(async (file) => {
@@ -86,13 +100,14 @@ export class Deletion {
             await untilAborted(stop, this.#parts.store.remove(file));
             deleted.push(file.key);
           } catch (error) {
+            failed ??= error;
             if (this.#parts.store.isOfOneFile(error)) refused += 1;
             if (!stop.aborted) this.#warn(error);
           }
         }),
       );
     }
-    return { deleted, refused };
+    return { deleted, refused, failed };
   }
 
   #warn(error: unknown): void {

@@ -52,7 +52,7 @@ export default gatewayPlugin(
       aheadFiles: settings.ahead,
       metrics: mediaMetrics(metrics),
       sweep: () => upkeep.kick(),
-      swept: (tenantId, signal) => upkeep.sweepOf(tenantId, signal),
+      swept: (owner, signal) => upkeep.sweepOf(owner, signal),
       log,
     });
     provide(app.container, 'media', service);

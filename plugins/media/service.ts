@@ -6,7 +6,7 @@ import type { AheadFileParts } from './ahead/ahead-file.ts';
 import { inTurn } from './ahead/in-turn.ts';
 import { SessionAhead } from './ahead/session-ahead.ts';
 import { Shelf } from './ahead/shelf.ts';
-import type { MediaService } from './contract.ts';
+import type { MediaOwner, MediaService } from './contract.ts';
 import { InboundTaker } from './fetching/inbound.ts';
 import { OutboundFetcher } from './fetching/outbound.ts';
 import { Slots } from './fetching/slots.ts';
@@ -44,7 +44,7 @@ export interface ServiceParts {
   /** Starts a sweep. */
   sweep(): void;
   /** See `MediaService.swept`. */
-  swept(tenantId: string, signal: AbortSignal): Promise<void>;
+  swept(owner: MediaOwner, signal: AbortSignal): Promise<void>;
   readonly log: GatewayLog;
 }
 

@@ -1,6 +1,7 @@
 import { spread } from '../../core/backoff.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { Loop } from '../../core/loop.ts';
+import type { MediaOwner } from './contract.ts';
 import { Deletion, type DeletionParts } from './deletion.ts';
 import type { Spool } from './fetching/spool.ts';
 import { type Retention, retireLane, sweepSize } from './lanes.ts';
@@ -19,8 +20,8 @@ export interface MediaUpkeepParts extends DeletionParts {
 export interface Upkeep {
   /** Starts a sweep. */
   kick(): void;
-  /** Deletes what a tenant has given up, see `MediaService.swept`. */
-  sweepOf(tenantId: string, signal: AbortSignal): Promise<void>;
+  /** Deletes what a contact or a tenant has given up, see `MediaService.swept`. */
+  sweepOf(owner: MediaOwner, signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -40,9 +41,9 @@ export function startMediaUpkeep(parts: MediaUpkeepParts): Upkeep {
   loop.kick();
   return {
     kick: () => loop.kick(),
-    async sweepOf(tenantId, signal) {
-      if (await deletion.ofTenant(tenantId, signal)) return;
-      throw new GatewayError('unavailable', { cause: new Error('a file is not deleted yet') });
+    async sweepOf(owner, signal) {
+      const cause = await deletion.of(owner, signal);
+      if (cause !== null) throw new GatewayError('unavailable', { cause });
     },
     async stop() {
       stopping.abort();

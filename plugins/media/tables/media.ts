@@ -1,5 +1,6 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
-import type { KeptMedia, MediaLocation, StoredFile } from '../contract.ts';
+import type { Merges } from '../../contacts/contract.ts';
+import type { KeptMedia, MediaLocation, MediaOwner, StoredFile } from '../contract.ts';
 
 /** States of a row, which exists before its file: waiting for the message, kept with it, or given up for deletion. */
 const waiting = 0;
@@ -81,6 +82,7 @@ export class MediaTable {
       files.map((file) => ({
         id: file.key,
         message_id: file.messageId,
+        contact_id: file.contactId,
         mime_type: file.mimeType,
         file_name: file.fileName,
         size: file.size,
@@ -124,6 +126,24 @@ export class MediaTable {
       )
       .where('state', waiting)
       .update({ state: givenUp });
+  }
+
+  /** Moves the files of contacts to those that replace them, as their messages. */
+  async moveContacts(merges: Merges): Promise<void> {
+    const gone = [...merges.keys()];
+    for (;;) {
+      const some: readonly { readonly id: string; readonly contact_id: string }[] = await this.db
+        .knex('media_files')
+        .select('id', 'contact_id')
+        .whereIn('contact_id', gone)
+        .limit(pageSize);
+      const rows = some.map(({ id, contact_id }) => ({
+        id,
+        contact_id: merges.get(contact_id) ?? null,
+      }));
+      await this.db.updateEach('media_files', 'id', rows);
+      if (some.length < pageSize) return;
+    }
   }
 
   /** Gives up the files of messages that are deleted. */
@@ -170,16 +190,19 @@ export class MediaTable {
     return { count: old.length, messageIds: old.flatMap((row) => row.message_id ?? []) };
   }
 
-  /** Files that are to be deleted, a bounded number of those behind a place. */
+  /**
+   * Files that are to be deleted, a bounded number of those behind a place.
+   * @param owner null: of all tenants
+   */
   async givenUp(
-    tenantId: string | null,
+    owner: MediaOwner | null,
     [createdAt, key]: MediaPosition,
     limit: number,
   ): Promise<GivenUpPage> {
-    const [ofTenant, values] = tenantId === null ? ['', []] : ['and tenant_id = ?', [tenantId]];
+    const [ofOwner, values] = whose(owner);
     const rows = await this.db.rows<Pick<MediaColumns, 'id' | 'tenant_id' | 'created_at'>>(
       `select id, tenant_id, created_at from media_files
-       where state = ${givenUp} and created_at >= ? and (created_at > ? or id > ?) ${ofTenant}
+       where state = ${givenUp} and created_at >= ? and (created_at > ? or id > ?) ${ofOwner}
        order by created_at, id limit ${limit}`,
       [createdAt, createdAt, key, ...values],
     );
@@ -198,4 +221,12 @@ export class MediaTable {
       .where('state', givenUp)
       .delete();
   }
+}
+
+function whose(owner: MediaOwner | null): readonly [condition: string, values: readonly string[]] {
+  if (owner === null) return ['', []];
+  const { tenantId, contactId } = owner;
+  return contactId === null
+    ? ['and tenant_id = ?', [tenantId]]
+    : ['and contact_id = ?', [contactId]];
 }

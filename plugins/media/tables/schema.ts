@@ -16,6 +16,8 @@ export const mediaTableSchema: readonly Table[] = [
       id: words(40),
       tenant_id: id,
       message_id: nullable(id),
+      // Of the message: an erasure of the person waits for these files.
+      contact_id: nullable(id),
       mime_type: nullable(text),
       file_name: nullable(text),
       size: nullable(integer),
@@ -23,6 +25,11 @@ export const mediaTableSchema: readonly Table[] = [
       created_at: integer,
     },
     primary: ['id'],
-    indexes: [['state', 'created_at'], ['message_id']],
+    indexes: [
+      ['state', 'created_at'],
+      ['message_id'],
+      ['contact_id', 'state', 'created_at'],
+      ['tenant_id', 'state', 'created_at'],
+    ],
   },
 ];

@@ -48,6 +48,7 @@ export async function storeMerges(unit: Unit, merges: Merges): Promise<void> {
   await unit.threads.deleteOfContacts(gone);
   await unit.threads.save(joinedThreads(threads, merges));
   await unit.contactMessages.moveContacts(merges);
+  await unit.media.moveContacts(merges);
   await unit.contactAliases.enter(merges);
   await unit.contacts.delete(gone);
 }

@@ -62,7 +62,7 @@ export function makeReceiveLane(
         const file = input.taken !== null && files.has(input.taken.key) ? input.taken : null;
         const draft = draftOf(input, file, contact.id, unit.now);
         drafts.push(draft);
-        if (file !== null) kept.push({ ...file, messageId: draft.id });
+        if (file !== null) kept.push({ ...file, messageId: draft.id, contactId: contact.id });
         return 'stored';
       });
       await people.store(unit, forget);

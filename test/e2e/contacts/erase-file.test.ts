@@ -9,7 +9,7 @@ import { s3Server } from '../../harness/s3-server.ts';
 import { pair, phoneNumber, receive, until } from '../../harness/story.ts';
 import { contacts } from './lists.ts';
 
-const [phone, ada] = [phoneNumber(1), phoneNumber(101)];
+const [phone, ada, ben] = [phoneNumber(1), phoneNumber(101), phoneNumber(102)];
 
 t.test('a contact whose file cannot be deleted is erasing until it is gone', async (t) => {
   const { url } = await engines.sqlite.create(t);
@@ -21,6 +21,8 @@ t.test('a contact whose file cannot be deleted is erasing until it is gone', asy
     const media_url = `${server.url}/${name}.png`;
     await receive(api, phone, { from: { phone: ada }, text: name, ...{ media_url } });
   }
+  const idOf = async (of: string) =>
+    (await contacts(api, `?phone=${encodeURIComponent(of)}`))[0]?.id ?? '';
   const kept = async () => {
     const options = { recursive: true, withFileTypes: true } as const;
     const entries = await readdir(join(dataDir, 'media', 'kept'), options);
@@ -34,9 +36,15 @@ t.test('a contact whose file cannot be deleted is erasing until it is gone', asy
   await mkdir(path);
   await rename(`${path}.aside`, aside);
 
-  const { id } = (await contacts(api, `?phone=${encodeURIComponent(ada)}`))[0] ?? { id: '' };
+  const id = await idOf(ada);
   t.match(await api.delete(`/contacts/${id}`), { status: 200, body: { id, status: 'erasing' } });
   t.same(await kept(), [aside], 'the other one is gone');
+  const media_url = `${server.url}/first.png`;
+  await receive(api, phone, { from: { phone: ben }, text: 'first', ...{ media_url } });
+  t.equal((await kept()).length, 2);
+  const { body } = await api.delete(`/contacts/${await idOf(ben)}`);
+  t.match(body, { status: 'erased' }, 'another contact waits for files of its own alone');
+  t.same(await kept(), [aside]);
   const rows = openRows(t, url);
   const underWay = () => rows.rows('select id from erasures');
   t.same(await underWay(), [{ id }]);

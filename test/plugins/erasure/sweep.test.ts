@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
+import { createLog } from '../../../core/log.ts';
 import {
   forgetOpenersLane,
   makeEraseLane,
@@ -90,7 +91,9 @@ t.test('erasures that cannot be gone on with hold up none behind them', async (t
     }
   });
   const done: string[] = [];
-  const sweep = new ErasureSweep({ storage, sweepMedia: async () => undefined, log });
+  const lines: string[] = [];
+  const written = createLog('info', { write: (line) => lines.push(line) });
+  const sweep = new ErasureSweep({ storage, sweepMedia: async () => undefined, log: written });
   let release: () => void = () => undefined;
   const stuck = new Promise<boolean>((resolve) => {
     release = () => resolve(false);
@@ -104,6 +107,8 @@ t.test('erasures that cannot be gone on with hold up none behind them', async (t
   sweep.start();
   await until('the last to be done', async () => (done.length === 10 ? true : undefined));
   t.same(done.sort(), ids.slice(220));
+  t.ok(lines.length < 20, `${lines.length} lines tell of 219 that fail alike`);
+  t.match(lines[0], /nobody answers/);
   release();
   await sweep.stop();
 });

@@ -14,6 +14,8 @@ import { retireLane } from '../../../plugins/media/lanes.ts';
 import { S3Store } from '../../../plugins/media/store/s3.ts';
 import { sweep } from '../../../plugins/media/upkeep.ts';
 import { ArrivalLine } from '../../../plugins/messages/receive/arrival-line.ts';
+import { storeMerges } from '../../../plugins/messages/receive/merge.ts';
+import { run } from '../../fixtures/process.ts';
 import { databases, engines } from '../../harness/databases.ts';
 import { drip, file, mediaServer, picture } from '../../harness/media-server.ts';
 import { s3Server } from '../../harness/s3-server.ts';
@@ -374,11 +376,52 @@ for (const engine of databases) {
       await pause(2);
       await stage.storage.submit(retireLane, { keptMs: 1e9, waitingMs: 0 });
       const deletion = new Deletion({ storage: stage.storage, store: own.store, log: own.log });
-      t.equal(await deletion.ofTenant(tenantId, patient), false, 'they are not forgotten');
+      const tenant = { tenantId, contactId: null };
+      const stuckReason = 'Error: a file is not deleted yet';
+      t.equal(
+        await deletion.of(tenant, patient).then(String),
+        stuckReason,
+        'they are not forgotten',
+      );
       t.same([await files('kept'), (await rows()).length], [[], 72], 'nor those of one tenant');
       await rm(join(folder, 'kept'), { recursive: true });
-      t.equal(await deletion.ofTenant(tenantId, patient), true);
+      t.equal(await deletion.of(tenant, patient), null);
       t.same(await rows(), []);
+    });
+
+    t.test('what is deleted for one contact is asked of the store alone', async (t) => {
+      const { stage, session, store, log, tenantId, rows } = await world(t, database.url);
+      const { storage } = stage;
+      for (const [id, phone] of [
+        ['a', '+12025550131'],
+        ['b', '+12025550132'],
+        ['c', '+12025550132'],
+      ] as const) {
+        await stage.part.receive(session, { ...inbound(id, id, phone), media: pictureOpened() });
+      }
+      const files = await storage.connections
+        .read('media_files as f')
+        .join('messages as m', 'm.id', 'f.message_id')
+        .where('m.tenant_id', tenantId)
+        .orderBy('m.inbound_sequence')
+        .select('f.id', 'f.contact_id', 'f.message_id', { of: 'm.contact_id' });
+      for (const file of files) t.equal(file.contact_id, file.of, 'whose message brought it');
+      const [a, b] = files;
+      const asked: string[] = [];
+      const { remove } = store;
+      store.remove = async ({ key }) => {
+        asked.push(key);
+        throw Object.assign(new Error('locked'), { code: 'AccessDenied' });
+      };
+      const deletion = new Deletion({ storage, store, log });
+      const of = (contactId: string) => deletion.of({ tenantId, contactId }, patient);
+      await run(storage, (unit) => unit.media.giveUpOf([a.message_id, b.message_id]));
+      t.match(await of(a.of), { cause: { code: 'AccessDenied' } });
+      t.same(asked, [a.id]);
+      await run(storage, (unit) => storeMerges(unit, new Map([[a.of, b.of]])));
+      store.remove = remove;
+      t.equal(await of(a.of), null, 'by the id that it had');
+      t.same(await rows(), [1], 'what the merged contact gave up is gone, and nothing else');
     });
 
     t.test('the database is away, or the session ends', async (t) => {

@@ -251,6 +251,17 @@ async function fill(connections: DatabasePools): Promise<string[]> {
         expires_at: n < 10 ? start : Date.UTC(2200, 0, 1),
       })),
     );
+    // Files that nobody can delete, of half of the contacts; three of one tenant.
+    await db.insert(
+      'media_files',
+      Array.from({ length: 5_000 }, (_, n) => ({
+        ...{ id: `file ${n}`, tenant_id: n % 2_000 === 0 ? 'ten_small' : 'ten_big', state: 2 },
+        ...{
+          contact_id: n % 4 === 0 ? null : contactOf('ten_big', n % 500),
+          created_at: start + n,
+        },
+      })),
+    );
     let part: Row[] = [];
     for (const row of messageRows()) {
       ids.push(String(row.id));
@@ -611,6 +622,21 @@ function reads(ids: readonly string[]): readonly Read[] {
     ),
   );
   // Erased contacts end the list, however many of the newest they are.
+  const file = [start, 'file 0'] as const;
+  const byOwner = (column: string) =>
+    ['media_files', `media_files_${column}_state_created_at`] as const;
+  const small = { tenantId: 'ten_small', contactId: null };
+  const ofOne = { tenantId: 'ten_big', contactId: contactOf('ten_big', 7) };
+  for (const [owner, column, sorts] of [
+    [small, 'tenant_id', 1],
+    [ofOne, 'contact_id', 1],
+  ] as const) {
+    found.push({
+      name: `erase: the files of one, by ${column}`,
+      ...{ most: 15, index: byOwner(column), sorts },
+      run: ({ media }) => media.givenUp(owner, file, 32),
+    });
+  }
   add('erase: contacts', 400 * 3, async ({ contacts }) => {
     for (let n = 100; n < 500; n += 1) await contacts.erase(contactOf('ten_mixed', n));
   });
@@ -644,7 +670,7 @@ for (const engine of databases) {
     t.comment(`filled in ${Math.round(performance.now() - begunAt)} ms`);
     if (connections.dialect === 'mysql') {
       await connections.write.raw(
-        'analyze table messages, contacts, threads, accounts, tenants, receivers, webhooks, api_keys',
+        'analyze table messages, contacts, threads, accounts, tenants, receivers, webhooks, api_keys, media_files',
       );
     }
     // One transaction, so that all is asked on the very same connection.

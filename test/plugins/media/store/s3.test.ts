@@ -110,7 +110,7 @@ t.test('files that fail hold up no others of their tenant', async (t) => {
   /** A hundred files, of which the first forty fail, by a store. */
   const removing = (remove: (n: number) => Promise<void>) => {
     const left = new Set(Array.from({ length: 100 }, (_, n) => n));
-    const givenUp = async (_: string, [place]: readonly [number, string], limit: number) => {
+    const givenUp = async (_: unknown, [place]: readonly [number, string], limit: number) => {
       const numbers = [...left].filter((n) => n >= place).slice(0, limit);
       const last = numbers.at(-1);
       const files = numbers.map((n) => ({ ...location, key: String(n).padStart(32, '0') }));
@@ -128,17 +128,19 @@ t.test('files that fail hold up no others of their tenant', async (t) => {
   };
   s3.denies = 'DELETE';
   const denied = removing((n) => (n < 40 ? bucket.remove(location) : Promise.resolve()));
-  t.equal(await denied.deletion.ofTenant('ten_a', signal), false);
+  const tenant = { tenantId: 'ten_a', contactId: null };
+  t.match(await denied.deletion.of(tenant, signal), { cause: { name: 'AccessDenied' } });
   t.equal(denied.left.size, 40, 'refused ones, in the same deletion');
   let isBroken = true;
   const broken = removing(async (n) => {
     if (isBroken && n < 40) throw new Error('the bucket is away');
   });
   for (const left of [100, 40]) {
-    t.equal(await broken.deletion.ofTenant('ten_a', signal), false);
+    const why = { cause: { message: 'the bucket is away' } };
+    t.match(await broken.deletion.of(tenant, signal), why);
     t.equal(broken.left.size, left, 'those that seem to be of a bucket that is away, in the next');
   }
   isBroken = false;
-  t.equal(await broken.deletion.ofTenant('ten_a', signal), true);
+  t.equal(await broken.deletion.of(tenant, signal), null);
   t.equal(broken.left.size, 0);
 });
