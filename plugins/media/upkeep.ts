@@ -54,11 +54,12 @@ export function startMediaUpkeep(parts: MediaUpkeepParts): Upkeep {
 
 /** Runs one sweep; ends after the current step when `stop` aborts. */
 export async function sweep(
-  { storage, spool, retention }: MediaUpkeepParts,
+  { storage, spool, retention, log }: MediaUpkeepParts,
   deletion: Deletion,
   stop: AbortSignal,
 ): Promise<void> {
-  await spool.sweep();
+  const fault = await spool.sweep();
+  if (fault !== null) log.warn({ err: fault }, 'a file of the spool could not be deleted');
   let retired = sweepSize;
   while (retired >= sweepSize && !stop.aborted) {
     retired = await storage.submit(retireLane, retention);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream, type WriteStream } from 'node:fs';
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -9,6 +9,9 @@ import { MediaFailure } from './failure.ts';
 
 /** Age of a file that a dead process left behind, milliseconds since its last change. */
 const forgottenMs = 6 * 3_600_000;
+
+/** Names that the spool gives. The folder may have others, such as those of its file system. */
+const ownName = /^[0-9a-f]{32}$/;
 
 /** Files deleted in one round. */
 const roundSize = 1_000;
@@ -99,15 +102,25 @@ export class Spool {
     await Promise.all([...this.#paths].map((path) => this.#remove(path)));
   }
 
-  /** Deletes files that a crash left behind. */
-  async sweep(): Promise<void> {
+  /** Deletes files that a crash left behind, a bounded number. Answers why one of them is left; null when none is. */
+  async sweep(): Promise<Error | null> {
     const names = await readdir(this.#folder).catch(() => []);
     const before = Date.now() - forgottenMs;
-    for (const name of names.slice(0, roundSize)) {
+    let deleted = 0;
+    let fault: Error | null = null;
+    for (const name of names.filter((one) => ownName.test(one))) {
       const path = join(this.#folder, name);
-      const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
-      if (mtimeMs < before) await rm(path, { force: true });
+      const found = await lstat(path).catch(() => null);
+      if (found === null || !found.isFile() || found.mtimeMs >= before) continue;
+      try {
+        await rm(path, { force: true });
+        deleted += 1;
+      } catch (error) {
+        fault ??= error instanceof Error ? error : new Error(String(error));
+      }
+      if (deleted === roundSize) break;
     }
+    return fault;
   }
 
   async #remove(path: string): Promise<void> {

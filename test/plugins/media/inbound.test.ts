@@ -476,6 +476,17 @@ for (const engine of databases) {
   });
 }
 
+t.test('a spool that cannot be cleared holds up no other sweep', async (t) => {
+  const database = await engines.sqlite.create(t);
+  const own = await world(t, database.url);
+  await own.media.take(pictureOpened(), own.tenantId, patient);
+  await pause(2);
+  own.spool.sweep = async () => new Error('the folder is locked');
+  await own.sweep(1e9, 0);
+  t.same([await own.rows(), await own.files('kept')], [[], []]);
+  t.match(own.lines, [/the folder is locked/]);
+});
+
 t.test('a file that waits for others is not late', async (t) => {
   const database = await engines.sqlite.create(t);
   const server = await mediaServer(t);
