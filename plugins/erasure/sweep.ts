@@ -5,6 +5,7 @@ import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
 import { PacedLines } from '../../core/paced-lines.ts';
 import { pacedSteps } from '../../core/paced-steps.ts';
+import { untilAborted } from '../../core/waiting.ts';
 import type { MediaOwner } from '../media/contract.ts';
 import type { Erasure, ErasurePrefix, ErasureStep, Erasures } from './contract.ts';
 
@@ -14,6 +15,12 @@ const sweepMs = 5_000;
 /** Erasures that are read at a time, and those that are gone on with side by side. */
 const pageSize = 100;
 const atOnce = 8;
+
+/** A step that lasts longer waits for another process or the store: a sweep goes on with others, a stop does not wait. */
+const waitsMs = 1_000;
+
+/** Erasures under way at most, with those that wait. */
+const mostRunning = 50;
 
 /** Changes the rows of erasures, one after the other. */
 function erasureLane(how: 'blank' | 'end'): Lane<string, void> {
@@ -38,11 +45,19 @@ export interface ErasureSweepParts {
   readonly log: GatewayLog;
 }
 
+/** An erasure under way. */
+interface Running {
+  /** Its end, or the failure of a step. */
+  readonly over: Promise<void>;
+  /** Resolves once a step waits for something, if ever. */
+  readonly waits: Promise<void>;
+}
+
 /** The erasures of one process, see `Erasures`. Safe beside those of other processes, with which it shares the work. */
 export class ErasureSweep implements Erasures {
   readonly #parts: ErasureSweepParts;
   readonly #steps: { readonly prefix: string; readonly step: ErasureStep }[] = [];
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #running = new Map<string, Running>();
   readonly #lines = new PacedLines();
   readonly #stopping = new AbortController();
   readonly #loop: Loop;
@@ -67,28 +82,44 @@ export class ErasureSweep implements Erasures {
   }
 
   finish(erasure: Erasure): Promise<void> {
-    const running = this.#running.get(erasure.id) ?? this.#finish(erasure);
+    return this.#begin(erasure).over;
+  }
+
+  #begin(erasure: Erasure): Running {
+    let leave = (): void => undefined;
+    const waits = new Promise<void>((resolve) => {
+      leave = resolve;
+    });
+    const running = this.#running.get(erasure.id) ?? { over: this.#finish(erasure, leave), waits };
     this.#running.set(erasure.id, running);
     return running;
   }
 
   async #sweep(): Promise<void> {
     const { storage } = this.#parts;
-    const begun = this.#begunBefore((await storage.now()) - sweepMs);
-    // One that waits for another process holds up few others.
-    await Promise.all(Array.from({ length: atOnce }, () => this.#goOn(begun)));
+    const before = (await storage.now()) - sweepMs;
+    const begun = this.#begunBefore(before, '');
+    const taken = new Set<string>();
+    const workers = Array.from({ length: atOnce }, () => this.#goOn(begun, taken));
+    // Tenants come last by their ids, and wait for no contacts.
+    await Promise.all([this.#goOn(this.#begunBefore(before, 'ten'), taken), ...workers]);
   }
 
-  async #goOn(begun: AsyncIterable<Erasure>): Promise<void> {
+  async #goOn(begun: AsyncIterable<Erasure>, taken: Set<string>): Promise<void> {
     for await (const erasure of begun) {
       if (this.#stopping.signal.aborted) return;
-      await this.finish(erasure).catch((error) => this.#failed(error));
+      if (taken.has(erasure.id)) continue;
+      taken.add(erasure.id);
+      const { over, waits } = this.#begin(erasure);
+      const ended = over.catch((error) => this.#failed(error));
+      if (this.#running.size <= mostRunning) await Promise.race([ended, waits]);
+      else await untilAborted(this.#stopping.signal, ended).catch(() => undefined);
     }
   }
 
-  async *#begunBefore(moment: number): AsyncGenerator<Erasure> {
+  async *#begunBefore(moment: number, behind: string): AsyncGenerator<Erasure> {
     const { erasures } = this.#parts.storage.read;
-    for (let after: string | undefined = ''; after !== undefined; ) {
+    for (let after: string | undefined = behind; after !== undefined; ) {
       const page: readonly Erasure[] = await erasures.begunBefore(moment, after, pageSize);
       yield* page;
       after = page.at(-1)?.id;
@@ -102,16 +133,18 @@ export class ErasureSweep implements Erasures {
     this.#parts.log.warn({ err: error, ...more }, 'an erasure could not be gone on with');
   }
 
-  async #finish(erasure: Erasure): Promise<void> {
+  /** @param leave called once a step lasts for long */
+  async #finish(erasure: Erasure, leave: () => void): Promise<void> {
     const { storage, sweepMedia } = this.#parts;
     const { signal } = this.#stopping;
     try {
       for (const { prefix, step } of this.#steps) {
-        if (erasure.id.startsWith(prefix)) await pacedSteps(() => step(erasure), signal);
+        if (erasure.id.startsWith(prefix))
+          await pacedSteps(() => watched(step(erasure), leave), signal);
       }
       if (signal.aborted) return;
       await storage.submit(blankLane, erasure.id);
-      await sweepMedia(ownerOf(erasure), signal);
+      await watched(sweepMedia(ownerOf(erasure), signal), leave);
       await storage.scrub();
       await storage.submit(endLane, erasure.id);
     } finally {
@@ -119,11 +152,22 @@ export class ErasureSweep implements Erasures {
     }
   }
 
-  /** Resolves when no step is under way any more; what is left is gone on with after the next start. */
+  /** Resolves when no step is under way but such as wait; what is left is gone on with after the next start. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#loop.stop();
-    await Promise.allSettled(this.#running.values());
+    const running = [...this.#running.values()];
+    await Promise.allSettled(running.map(({ over, waits }) => Promise.race([over, waits])));
+  }
+}
+
+/** Settles as the work does; says when that lasts for long. */
+async function watched<Result>(work: Promise<Result>, leave: () => void): Promise<Result> {
+  const timer = setTimeout(leave, waitsMs);
+  try {
+    return await work;
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -7,6 +7,7 @@ import {
   makeEraseLane,
   makeEraseSomeLane,
 } from '../../../plugins/contacts/erase.ts';
+import type { ErasureStep } from '../../../plugins/erasure/contract.ts';
 import { ErasureSweep } from '../../../plugins/erasure/sweep.ts';
 import { eraseSome, failUndispatched } from '../../../plugins/messages/forget-contact.ts';
 import { log, run } from '../../fixtures/process.ts';
@@ -112,6 +113,50 @@ t.test('erasures that cannot be gone on with hold up none behind them', async (t
   release();
   await sweep.stop();
 });
+
+t.test(
+  'erasures that wait for others hold up none, and no stop',
+  { timeout: 60_000 },
+  async (t) => {
+    const { url } = await engines.sqlite.create(t);
+    const { storage } = await openStage(t, url);
+    const stuck = Array.from({ length: 20 }, (_, n) => `con_${String(n).padStart(2, '0')}`);
+    const begin = (ids: readonly string[]) =>
+      run(storage, async (unit) => {
+        for (const id of ids) {
+          await unit.erasures.begin({ id, tenantId: 'ten_1', contactId: null, address: null }, 1);
+        }
+      });
+    await begin([...stuck, 'con_20', 'ten_1']);
+    const done: string[] = [];
+    const begun: string[] = [];
+    let release: () => void = () => undefined;
+    const released = new Promise<boolean>((resolve) => {
+      release = () => resolve(false);
+    });
+    const sweep = new ErasureSweep({ storage, sweepMedia: async () => undefined, log });
+    const step: ErasureStep = async ({ id }) => {
+      begun.push(id);
+      if (stuck.includes(id)) return released;
+      done.push(id);
+      return false;
+    };
+    for (const prefix of ['con', 'ten'] as const) sweep.add(prefix, step);
+    sweep.start();
+    await until('the others', async () => (done.length === 2 ? true : undefined));
+    t.same(done, ['ten_1', 'con_20'], 'a tenant waits for no contact');
+    t.equal(new Set(begun).size, begun.length, 'each is gone on with, once');
+    // More than are under way at once.
+    const more = Array.from({ length: 60 }, (_, n) => `con_${n + 30}`);
+    stuck.push(...more);
+    await begin(more);
+    await until('as many as may be', async () => begun.length > 52 || undefined);
+    await sweep.stop();
+    t.equal(await storage.read.erasures.has('con_00'), true);
+    release();
+    await released;
+  },
+);
 
 for (const engine of databases) {
   t.test(`an erasure gives no opener back, ${engine.name}`, async (t) => {
