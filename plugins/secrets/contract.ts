@@ -14,7 +14,10 @@ export interface Secrets {
    * @throws Error when it was changed, stood in another context, or its key is not configured
    */
   open(sealed: string, context: string): string;
-  /** Whether it was sealed under another than the current key, so that it should be sealed again. */
+  /**
+   * Whether it was sealed under another than the current key, so that it should be sealed again.
+   * @throws Error when it is no sealed value
+   */
   isStale(sealed: string): boolean;
   /** Keys of 32 bytes for one purpose, such as `cursor`: the current one to sign with, then the previous. */
   derive(purpose: string): readonly Buffer[];

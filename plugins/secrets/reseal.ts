@@ -39,7 +39,7 @@ export async function reseal(
     let unreadable = 0;
     for (const source of sources) {
       for await (const page of pagesOf(storage, source)) {
-        const stale = page.filter(({ sealed }) => secrets.isStale(sealed));
+        const stale = page.filter(({ sealed }) => isStale(secrets, sealed));
         const changes = stale.flatMap((value) => resealing(secrets, value));
         unreadable += stale.length - changes.length;
         if (changes.length === 0) continue;
@@ -65,6 +65,15 @@ async function* pagesOf(storage: Storage, source: SealedSource) {
     if (page.length > 0) yield page;
     last = page.at(-1) ?? null;
     if (page.length < atOnce) return;
+  }
+}
+
+/** What is no sealed value at all counts as stale: it is found to be unreadable. */
+function isStale(secrets: Secrets, sealed: string): boolean {
+  try {
+    return secrets.isStale(sealed);
+  } catch {
+    return true;
   }
 }
 
