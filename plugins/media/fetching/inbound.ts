@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { DriverError, type InboundMedia, type MediaKind } from '../../../core/contracts/driver.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
-import { untilAborted } from '../../../core/waiting.ts';
+import { longestDelayMs, untilAborted } from '../../../core/waiting.ts';
 import type { MediaLocation, TakenMedia } from '../contract.ts';
 import { announceLane, discardLane } from '../lanes.ts';
 import type { MediaMetrics } from '../metrics.ts';
@@ -27,7 +27,7 @@ const usualPausesMs: readonly number[] = [1_000, 5_000, 15_000];
 /** For which nothing may come of a file, as a part of the time that it may take: then there is room for another try. */
 const silentShare = 1 / 3;
 
-/** For which a file waits for its slots at most, in sum, as a multiple of the time that it may take. */
+/** For which a file waits for its slots at most, in sum, as a multiple of the time that it may take, within what a timer takes. */
 const mostWaits = 5;
 
 /** Dependencies of inbound media. */
@@ -86,7 +86,7 @@ export class InboundTaker {
   /** Each try has a slot and a row of its own. The waits for them have a bound of their own: nobody was asked meanwhile. */
   #inTries(media: InboundMedia, tenantId: string, signal: AbortSignal): Promise<Outcome> {
     const { storage, slots, timeoutMs, pausesMs = usualPausesMs } = this.#parts;
-    const longestMs = mostWaits * timeoutMs;
+    const longestMs = Math.min(mostWaits * timeoutMs, longestDelayMs);
     const reason = `it waited ${longestMs / 1000} s for other files`;
     const noTurn = new MediaFailure('media_unavailable', reason);
     const begunAt = performance.now();

@@ -487,6 +487,27 @@ t.test('a spool that cannot be cleared holds up no other sweep', async (t) => {
   t.match(own.lines, [/the folder is locked/]);
 });
 
+t.test('a file may wait for others longer than a timer can', async (t) => {
+  const database = await engines.sqlite.create(t);
+  const { media, tenantId, rows } = await world(t, database.url, { timeoutMs: 1_000_000_000 });
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const slow = opened(async () => {
+    await released;
+    return Readable.from([picture]);
+  });
+  const taken = [1, 2, 3, 4].map(() => media.take(slow, tenantId, patient));
+  taken.push(media.take(pictureOpened(), tenantId, patient));
+  await until('the files that are fetched', async () => (await rows()).length === 4 || undefined);
+  release();
+  t.match(
+    await Promise.all(taken),
+    taken.map(() => ({ size: picture.length })),
+  );
+});
+
 t.test('a file that waits for others is not late', async (t) => {
   const database = await engines.sqlite.create(t);
   const server = await mediaServer(t);
