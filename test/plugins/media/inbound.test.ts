@@ -487,6 +487,36 @@ t.test('a spool that cannot be cleared holds up no other sweep', async (t) => {
   t.match(own.lines, [/the folder is locked/]);
 });
 
+t.test('what opens no stream is named, and a late answer ends nothing', async (t) => {
+  const database = await engines.sqlite.create(t);
+  const own = await world(t, database.url, { timeoutMs: 200 });
+  const answering = (value: unknown) => opened((() => value) as NonNullable<InboundMedia['open']>);
+  for (const wrong of [undefined, null, {}, 'bytes', Promise.resolve(undefined)]) {
+    own.lines.length = 0;
+    t.equal(await own.media.take(answering(wrong), own.tenantId, patient), null);
+    t.match(own.lines, [/"type":"TypeError","message":"media\.open /]);
+  }
+  let stopped = 0;
+  const broken = new Readable({
+    read: () => undefined,
+    destroy(_, done) {
+      stopped += 1;
+      done(new Error('the connection was gone already'));
+    },
+  });
+  for (const late of [undefined, {}, broken]) {
+    let answer = (): void => undefined;
+    const hangs = new Promise<unknown>((resolve) => {
+      answer = () => resolve(late);
+    });
+    t.equal(await own.media.take(answering(hangs), own.tenantId, patient), null);
+    answer();
+    await hangs;
+  }
+  await until('the late stream', () => broken.closed);
+  t.equal(stopped, 1);
+});
+
 t.test('a file may wait for others longer than a timer can', async (t) => {
   const database = await engines.sqlite.create(t);
   const { media, tenantId, rows } = await world(t, database.url, { timeoutMs: 1_000_000_000 });
