@@ -1017,7 +1017,7 @@ export interface paths {
         };
         /**
          * What the network accepted from the phone
-         * @description The messages that the network accepted from this phone, in that order. One that was handed over again after a crash is listed once, with its `attempts`.
+         * @description The messages that the network accepted from this phone, in that order. One that was handed over again after a crash is listed once, with its `attempts`. Of more than `limit`, or than a mebibyte, a page has the newest: follow `next_cursor` with `before` for older ones.
          */
         get: operations["list_simulated_outbox"];
         put?: never;
@@ -6636,6 +6636,9 @@ export interface operations {
             query?: {
                 /** @description the channel; default: the only one on which the number is known */
                 channel?: string;
+                limit?: number;
+                /** @description The `next_cursor` of the previous page. */
+                before?: string;
             };
             header?: never;
             path: {
@@ -6654,11 +6657,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description oldest first */
                         messages: components["schemas"]["SimulatedOutboxMessage"][];
+                        /** @description null when there is no further page */
+                        next_cursor: string | null;
                     };
                 };
             };
-            400: components["responses"]["InvalidRequestOrInvalidPhoneNumber400"];
+            /**
+             * @description `invalid_request`: The request is not valid.
+             *
+             *     `invalid_phone_number`: This is not a phone number in E.164 format.
+             *
+             *     `invalid_cursor`: This cursor is not one that this operation gave out.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "invalid_request" | "invalid_phone_number" | "invalid_cursor";
+                        /** @description a sentence for a person */
+                        error: string;
+                        /** @description the fields that are wrong */
+                        details?: components["schemas"]["RefusalDetail"][];
+                    };
+                };
+            };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ScopeMissing403"];
             404: components["responses"]["NotFound404"];

@@ -8,6 +8,8 @@ import type {
   HistoryEntry,
   InboundText,
   OutboxEntry,
+  OutboxPage,
+  OutboxRange,
   PhoneEvent,
   PhoneSettings,
   PhoneView,
@@ -28,6 +30,9 @@ export type {
 export type ControlOutcome<Value> =
   | { readonly value: Value }
   | { readonly refused: ControlRefusal };
+
+/** Messages of an outbox that one call asks for. */
+const mostAtOnce = 1_000;
 
 /** How long the network may take to answer a control call, in milliseconds. */
 const answerTimeoutMs = 10_000;
@@ -100,9 +105,22 @@ export class SimulatedControl {
     return await this.#call('receipt', { ...address, reference, status });
   }
 
-  /** What the network accepted from the phone, in order. Refused: `unknown_phone`. */
+  /** All that the network accepted from the phone, in order, by as many calls as it takes. Refused: `unknown_phone`. */
   async outbox(address: PhoneAddress): Promise<ControlOutcome<readonly OutboxEntry[]>> {
-    return await this.#call('outbox', address);
+    const pages: (readonly OutboxEntry[])[] = [];
+    let before: number | null = null;
+    do {
+      const outcome = await this.outboxPage(address, { limit: mostAtOnce, before });
+      if ('refused' in outcome) return outcome;
+      pages.push(outcome.value.messages);
+      before = outcome.value.before;
+    } while (before !== null);
+    return { value: pages.reverse().flat() };
+  }
+
+  /** The newest messages of a range, in order, as many as a mebibyte has room for. Refused: `unknown_phone`. */
+  async outboxPage(address: PhoneAddress, range: OutboxRange): Promise<ControlOutcome<OutboxPage>> {
+    return await this.#call('outbox', { ...address, ...range });
   }
 
   /** Triggers an event of the phone. Refused: `unknown_phone`. */

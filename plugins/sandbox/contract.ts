@@ -81,6 +81,12 @@ export interface SimulatedOutboxEntry {
   readonly attempts: number;
 }
 
+/** Part of an outbox, in order; `before` asks for the part before it, null where there is none. */
+export interface SimulatedOutboxPage {
+  readonly messages: readonly SimulatedOutboxEntry[];
+  readonly before: number | null;
+}
+
 /** Something that befalls a phone. */
 export interface SimulatedEvent {
   readonly type: 'log_out' | 'restrict' | 'lift_restriction' | 'drop' | 'expire_qr' | 'replace';
@@ -112,9 +118,11 @@ export interface SimulatedNetworkControl {
     reference: string,
     status: 'sent' | 'delivered' | 'read' | 'failed',
   ): Promise<SimulatedOutcome<SandboxPhone>>;
-  outbox(
+  /** The newest messages before one (null: of all), `limit` at most and as many as an answer has room for. */
+  outboxPage(
     address: SimulatedPhoneAddress,
-  ): Promise<SimulatedOutcome<readonly SimulatedOutboxEntry[]>>;
+    range: { readonly limit: number; readonly before: number | null },
+  ): Promise<SimulatedOutcome<SimulatedOutboxPage>>;
   event(
     address: SimulatedPhoneAddress,
     event: SimulatedEvent,

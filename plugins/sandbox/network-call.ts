@@ -1,6 +1,7 @@
 import type { Caller } from '../../core/contracts/caller.ts';
 import { type ErrorCode, GatewayError } from '../../core/errors.ts';
 import { parsePhone, parsePhoneInAddress } from '../../core/phone.ts';
+import type { Cursors } from '../secrets/contract.ts';
 import type {
   SimulatedNetworkControl,
   SimulatedOutcome,
@@ -12,6 +13,7 @@ export interface Sandbox {
   readonly network: SimulatedNetworkControl | null;
   /** The channels that the gateway has. */
   channels(): readonly string[];
+  cursors(): Cursors;
 }
 
 const unknownPhone =

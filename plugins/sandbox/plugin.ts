@@ -15,6 +15,10 @@ export default gatewayPlugin('sandbox', ['accounts', 'erasure', 'storage'], asyn
     return false;
   });
   app.operations.add(
-    ...sandboxOperations({ network: simulatedNetwork, channels: () => channels.channels() }),
+    ...sandboxOperations({
+      network: simulatedNetwork,
+      channels: () => channels.channels(),
+      cursors: () => app.container.cradle.cursors,
+    }),
   );
 });

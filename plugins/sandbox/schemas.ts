@@ -45,6 +45,18 @@ export const ChannelQuery = Closed({
   ),
 });
 
+/** Most messages of an outbox in one answer. */
+export const mostShown = 1_000;
+
+/** Which part of an outbox. */
+export const OutboxQuery = Closed({
+  ...ChannelQuery.properties,
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostShown, default: mostShown })),
+  before: Type.Optional(
+    Type.String({ maxLength: 500, description: 'The `next_cursor` of the previous page.' }),
+  ),
+});
+
 const FailReason = Nullable(
   Type.String({
     description: 'why messages fail; `code: sentence`, a code or a sentence',

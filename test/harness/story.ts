@@ -94,10 +94,22 @@ export interface OutboxMessage {
   readonly attempts: number;
 }
 
-/** What the network accepted from a number, in order. */
+/** What the network accepted from a number, in order: all pages of it. */
 export async function outbox(api: Client, phone: string): Promise<readonly OutboxMessage[]> {
-  const answer = await api.get(`/sandbox/phones/${phone}/outbox`);
-  return (answer.body as { messages: OutboxMessage[] }).messages;
+  const path = `/sandbox/phones/${phone}/outbox`;
+  const pages: (readonly OutboxMessage[])[] = [];
+  for (let before: string | null = ''; before !== null; ) {
+    const answer: ClientAnswer = await api.get(before === '' ? path : `${path}?before=${before}`);
+    const { messages, next_cursor } = bodyOf<OutboxAnswer>(answer);
+    pages.push(messages);
+    before = next_cursor;
+  }
+  return pages.reverse().flat();
+}
+
+interface OutboxAnswer {
+  readonly messages: readonly OutboxMessage[];
+  readonly next_cursor: string | null;
 }
 
 /** The nth of a row of numbers that exist in no real network. */

@@ -76,6 +76,20 @@ export interface OutboxEntry {
   readonly attempts: number;
 }
 
+/** Which part of an outbox is asked for. */
+export interface OutboxRange {
+  /** Messages at most. */
+  readonly limit: number;
+  /** The `before` of the page that follows this one; null: the newest. */
+  readonly before: number | null;
+}
+
+/** Part of an outbox, in order; `before` asks for the part before it, null where there is none. */
+export interface OutboxPage {
+  readonly messages: readonly OutboxEntry[];
+  readonly before: number | null;
+}
+
 /** An event of a phone. `renew_qr` and `refuse_login` are for the contract tests. */
 export interface PhoneEvent {
   readonly type:
@@ -114,7 +128,7 @@ export interface ControlCalls {
     in: PhoneAddress & { readonly reference: string; readonly status: ReceiptEvent['status'] };
     out: PhoneView;
   };
-  readonly outbox: { in: PhoneAddress; out: readonly OutboxEntry[] };
+  readonly outbox: { in: PhoneAddress & OutboxRange; out: OutboxPage };
   readonly event: { in: PhoneAddress & { readonly event: PhoneEvent }; out: PhoneView };
   readonly is_reachable: { in: { readonly network: string }; out: boolean };
   readonly reachable: {

@@ -56,7 +56,8 @@ export const controlCalls: {
     phone.offer({ type: 'receipt', reference, networkId, status, error, at: Date.now() });
     return phone.view();
   },
-  outbox: (network, call) => network.store.outbox(known(network, call).id),
+  outbox: (network, { limit, before, ...address }) =>
+    network.store.outbox(known(network, address).id, { limit, before }),
   event: (network, { event, ...address }) => befall(network, known(network, address), event),
   is_reachable: (network, call) => network.isReachable(call.network),
   reachable: (network, call) => {

@@ -19,7 +19,7 @@ import type {
 } from '../../../core/contracts/driver.ts';
 
 /** Raised when the protocol changes in a way that older programs do not understand. */
-export const protocolVersion = 6;
+export const protocolVersion = 7;
 
 /** A phone in the simulation: each network (one a test tenant) has phones of its own. */
 export interface PhoneAddress {

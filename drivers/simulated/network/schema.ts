@@ -22,6 +22,7 @@ CREATE TABLE IF NOT EXISTS messages (
   receipts INTEGER NOT NULL,
   UNIQUE (phone_id, reference)
 );
+CREATE INDEX IF NOT EXISTS messages_by_phone ON messages (phone_id, id);
 CREATE INDEX IF NOT EXISTS messages_by_recipient ON messages (phone_id, recipient);
 CREATE TABLE IF NOT EXISTS inbound (
   phone_id INTEGER NOT NULL,

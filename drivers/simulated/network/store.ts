@@ -1,5 +1,6 @@
-import type { OutboxEntry } from './control-protocol.ts';
+import type { OutboxPage, OutboxRange } from './control-protocol.ts';
 import { NetworkFile } from './network-file.ts';
+import { outboxEntry, pageLength } from './outbox-page.ts';
 import type { OfferedEvent, PhoneAddress, SentText } from './protocol.ts';
 import { messagesBeyond, phonesBeyond, type Quota, WrittenCount } from './quota.ts';
 
@@ -152,18 +153,22 @@ export class NetworkStore extends NetworkFile {
     this.run('UPDATE messages SET receipts = ? WHERE id = ?', receipts, messageId);
   }
 
-  outbox(phoneId: number): readonly OutboxEntry[] {
+  /** The newest messages of a range, in order, as many as one answer may carry. */
+  outbox(phoneId: number, { limit, before }: OutboxRange): OutboxPage {
+    const end = before ?? Number.MAX_SAFE_INTEGER;
+    // Read before the texts, which take far longer.
+    const sizes = `SELECT id, octet_length(text) + coalesce(octet_length(media_url), 0) AS bytes
+      FROM messages WHERE phone_id = ? AND id < ? ORDER BY id DESC LIMIT ?`;
+    const found = this.all(sizes, phoneId, end, limit + 1);
+    const length = pageLength(
+      found.map(({ bytes }) => Number(bytes)),
+      limit,
+    );
+    const oldest = Number(found[length - 1]?.id ?? end);
     const select = `SELECT network_id, reference, recipient, text, media_url, at, attempts
-      FROM messages WHERE phone_id = ? ORDER BY id`;
-    return this.all(select, phoneId).map((row) => ({
-      network_id: String(row.network_id),
-      message_id: String(row.reference),
-      to: String(row.recipient),
-      text: String(row.text),
-      media_url: row.media_url === null ? null : String(row.media_url),
-      at: Number(row.at),
-      attempts: Number(row.attempts),
-    }));
+      FROM messages WHERE phone_id = ? AND id >= ? AND id < ? ORDER BY id`;
+    const messages = this.all(select, phoneId, oldest, end).map(outboxEntry);
+    return { messages, before: length < found.length ? oldest : null };
   }
 
   /** The event of an inbound message that came before, or null. */

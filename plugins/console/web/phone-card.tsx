@@ -120,7 +120,11 @@ function Outbox({ session, place }: Placed) {
 function Sent({ session, place }: Placed) {
   const { phone } = place.path;
   const loaded = useLoaded(
-    async () => (await session.client.call('list_simulated_outbox', place)).messages.toReversed(),
+    async () => {
+      const query = { ...place.query, limit: 50 };
+      const named = { ...place, query };
+      return (await session.client.call('list_simulated_outbox', named)).messages.toReversed();
+    },
     [session, phone, place.query.channel],
     5_000,
   );
@@ -131,7 +135,7 @@ function Sent({ session, place }: Placed) {
           <p class="quiet">{texts.phones.nothingSent}</p>
         ) : (
           <ul class="list">
-            {messages.slice(0, 50).map(({ network_id, to, text, at, attempts }) => (
+            {messages.map(({ network_id, to, text, at, attempts }) => (
               <li key={network_id}>
                 <bdi>{to}</bdi> · <Time at={at} />
                 {attempts > 1 && ` · ${texts.phones.attempts(attempts)}`}

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
-import { Closed, timestamp } from '../../../core/schemas.ts';
+import { Closed } from '../../../core/schemas.ts';
 import {
   answerOf,
   invalid,
@@ -13,7 +13,6 @@ import { linkedPhone, phoneAnswer } from '../phone-answer.ts';
 import {
   ChannelQuery,
   InboundSchema,
-  OutboxMessageSchema,
   PhoneParams,
   PhoneSchema,
   ReceiptSchema,
@@ -22,7 +21,7 @@ import {
 const params = { phone: '+15550001111' };
 const errors = ['not_found', 'invalid_phone_number', 'unavailable'] as const;
 
-/** Operations of contacts: their messages, and the messages to them. */
+/** Operations of contacts: what they write, and how far messages to them get. */
 export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
   return [
     operation({
@@ -105,53 +104,6 @@ export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
         const { message_id, status } = body;
         const receipt = networkOf(sandbox, caller).receipt(address, message_id, status);
         return await phoneAnswer(receipt);
-      },
-    }),
-    operation({
-      id: 'list_simulated_outbox',
-      method: 'GET',
-      path: '/sandbox/phones/{phone}/outbox',
-      tool: null,
-      scope: 'read',
-      group: 'sandbox',
-      summary: 'What the network accepted from the phone',
-      description:
-        'The messages that the network accepted from this phone, in that order. One that was handed over ' +
-        'again after a crash is listed once, with its `attempts`.',
-      hints: { readOnly: true, destructive: false, idempotent: true },
-      params: PhoneParams,
-      query: ChannelQuery,
-      body: null,
-      answers: { 200: Closed({ messages: Type.Array(OutboxMessageSchema) }) },
-      errors,
-      examples: [
-        {
-          summary: 'One message',
-          params,
-          answer: {
-            status: 200,
-            body: {
-              messages: [
-                {
-                  network_id: '9F2A6C01D47B8E35A1C0',
-                  message_id: 'msg_01jxk5d8a0c1v7m2q3r4s5t6w7',
-                  to: '+15550002222',
-                  text: 'Hello!',
-                  media_url: null,
-                  at: '2026-01-31T09:30:00.000Z',
-                  attempts: 1,
-                },
-              ],
-            },
-          },
-        },
-      ],
-      async handler({ caller, params, query }) {
-        const named = { phone: params.phone, channel: query.channel };
-        const address = await phoneAddress(sandbox, caller, named);
-        const outbox = await answerOf(networkOf(sandbox, caller).outbox(address));
-        const messages = outbox.map((message) => ({ ...message, at: timestamp(message.at) }));
-        return { status: 200, body: { messages } };
       },
     }),
   ];

@@ -7,6 +7,7 @@ import { SimulatedNetwork } from '../../../drivers/simulated/launch.ts';
 import type { SimulatedNetworkControl } from '../../../plugins/sandbox/contract.ts';
 import { sandboxOperations } from '../../../plugins/sandbox/operations.ts';
 import { InboundSchema } from '../../../plugins/sandbox/schemas.ts';
+import { makeCursors } from '../../../plugins/secrets/cursors.ts';
 import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { linkPhone, openPhone, sendText } from '../../drivers/simulated/linked-phone.ts';
 import { runNetwork } from '../../drivers/simulated/running-network.ts';
@@ -28,7 +29,8 @@ const test: Caller = {
   confirmSends: false,
 };
 const live: Caller = { ...test, tenantId: 'ten_live', mode: 'live' };
-const channels = () => ['msgapp_web', 'chatapp'];
+const cursors = makeCursors([Buffer.alloc(32)]);
+const parts = { channels: () => ['msgapp_web', 'chatapp'], cursors: () => cursors };
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 
 interface Call {
@@ -41,7 +43,7 @@ interface Call {
 
 /** Calls an operation as the API does after validation; answers the body. */
 async function call(id: string, call: Call = {}) {
-  const operation = (call.operations ?? sandboxOperations({ network: control, channels })).find(
+  const operation = (call.operations ?? sandboxOperations({ network: control, ...parts })).find(
     (candidate) => candidate.id === id,
   );
   if (operation === undefined) throw new Error(`there is no operation ${id}`);
@@ -139,6 +141,7 @@ t.test('the life of a phone', async (t) => {
         attempts: 1,
       },
     ],
+    next_cursor: null,
   });
   const read = { message_id: 'msg_1', status: 'read' };
   t.match(await call('give_simulated_receipt', { params, body: read }), { state: 'linked' });
@@ -239,7 +242,7 @@ t.test('which phone is meant', async (t) => {
   const params = { phone: '+15550004444' };
   const refusedChannel = { code: 'invalid_request', details: [{ path: 'query/channel' }] };
   await t.rejects(call('put_simulated_phone', { params, body: {} }), refusedChannel);
-  for (const channel of channels()) {
+  for (const channel of parts.channels()) {
     await call('put_simulated_phone', { params, query: { channel }, body: {} });
   }
   await t.rejects(call('get_simulated_phone', { params }), refusedChannel);
@@ -313,16 +316,41 @@ t.test('the whole network goes out of reach', async (t) => {
   session.close();
 });
 
+t.test('an outbox comes in pages, the newest first, each in order', async (t) => {
+  const [phone, other] = ['+15550004444', '+15550005555'].map((phone) => ({
+    network: test.tenantId,
+    channel: 'msgapp_web',
+    phone,
+  }));
+  if (phone === undefined || other === undefined) throw new Error('there are two phones');
+  const linked = await linkPhone(way, network.control, phone);
+  for (const n of [1, 2, 3]) await sendText(linked, `msg_${n}`, '+15550002222');
+  const params = { phone: phone.phone };
+  const list = (query: object) =>
+    call('list_simulated_outbox', { params, query: { channel: 'msgapp_web', ...query } });
+  const newest = await list({ limit: 2 });
+  t.match(newest.messages, [{ message_id: 'msg_2' }, { message_id: 'msg_3' }]);
+  const before = newest.next_cursor;
+  const oldest = await list({ limit: 2, before });
+  t.match(oldest, { messages: [{ message_id: 'msg_1' }], next_cursor: null });
+  t.equal(oldest.messages.length, 1);
+  await call('put_simulated_phone', { params: { phone: other.phone }, query: other, body: {} });
+  const elsewhere = { params: { phone: other.phone }, query: { channel: other.channel, before } };
+  await t.rejects(call('list_simulated_outbox', elsewhere), { code: 'invalid_cursor' });
+  await t.rejects(list({ before: 'another' }), { code: 'invalid_cursor' });
+  linked.session.close();
+});
+
 t.test('is there for test keys only, and while the network answers', async (t) => {
   const params = { phone: '+15550001111' };
   const body = { type: 'drop', from: params, text: 'Hi', reachable: false };
-  const none = sandboxOperations({ network: null, channels });
+  const none = sandboxOperations({ network: null, ...parts });
   const gone = new SimulatedNetwork({
     url: 'tcp://127.0.0.1:1',
     dataDir: '.',
     log: new LogLines(),
   });
-  const silent = sandboxOperations({ network: new SimulatedControl(gone), channels });
+  const silent = sandboxOperations({ network: new SimulatedControl(gone), ...parts });
   for (const operation of none) {
     const { id } = operation;
     t.equal(operation.tool, null);
@@ -338,7 +366,7 @@ t.test('is there for test keys only, and while the network answers', async (t) =
 });
 
 t.test('the examples are valid', async (t) => {
-  for (const operation of sandboxOperations({ network: control, channels })) {
+  for (const operation of sandboxOperations({ network: control, ...parts })) {
     for (const { body, answer } of operation.examples) {
       const schemas = [
         [operation.body, body],

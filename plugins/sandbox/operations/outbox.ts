@@ -1,0 +1,94 @@
+import { Type } from 'typebox';
+import type { Json } from '../../../core/contracts/json.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import { type AnyOperation, operation } from '../../../core/operation.ts';
+import { Closed, Nullable, timestamp } from '../../../core/schemas.ts';
+import type { SimulatedPhoneAddress } from '../contract.ts';
+import { answerOf, networkOf, phoneAddress, type Sandbox } from '../network-call.ts';
+import { mostShown, OutboxMessageSchema, OutboxQuery, PhoneParams } from '../schemas.ts';
+
+const id = 'list_simulated_outbox';
+
+/** `GET /sandbox/phones/{phone}/outbox`. */
+export function listOutbox(sandbox: Sandbox): AnyOperation {
+  return operation({
+    id,
+    method: 'GET',
+    path: '/sandbox/phones/{phone}/outbox',
+    tool: null,
+    scope: 'read',
+    group: 'sandbox',
+    summary: 'What the network accepted from the phone',
+    description:
+      'The messages that the network accepted from this phone, in that order. One that was handed over ' +
+      'again after a crash is listed once, with its `attempts`. Of more than `limit`, or than a mebibyte, a page has ' +
+      'the newest: follow `next_cursor` with `before` for older ones.',
+    hints: { readOnly: true, destructive: false, idempotent: true },
+    params: PhoneParams,
+    query: OutboxQuery,
+    body: null,
+    answers: {
+      200: Closed({
+        messages: Type.Array(OutboxMessageSchema, { description: 'oldest first' }),
+        next_cursor: Nullable(Type.String({ description: 'null when there is no further page' })),
+      }),
+    },
+    errors: ['not_found', 'invalid_phone_number', 'invalid_cursor', 'unavailable'],
+    examples: [
+      {
+        summary: 'One message',
+        params: { phone: '+15550001111' },
+        answer: {
+          status: 200,
+          body: {
+            messages: [
+              {
+                network_id: '9F2A6C01D47B8E35A1C0',
+                message_id: 'msg_01jxk5d8a0c1v7m2q3r4s5t6w7',
+                to: '+15550002222',
+                text: 'Hello!',
+                media_url: null,
+                at: '2026-01-31T09:30:00.000Z',
+                attempts: 1,
+              },
+            ],
+            next_cursor: null,
+          },
+        },
+      },
+    ],
+    async handler({ caller, params, query }) {
+      const named = { phone: params.phone, channel: query.channel };
+      const address = await phoneAddress(sandbox, caller, named);
+      const { limit = mostShown, before } = query;
+      const { tenantId } = caller;
+      const cursors = sandbox.cursors();
+      const position =
+        before === undefined
+          ? null
+          : positionOf(cursors.read(id, tenantId, before, 'before'), address);
+      const range = { limit, before: position };
+      const page = await answerOf(networkOf(sandbox, caller).outboxPage(address, range));
+      const messages = page.messages.map((message) => ({
+        ...message,
+        at: timestamp(message.at),
+      }));
+      const { channel, phone } = address;
+      const next_cursor =
+        page.before === null ? null : cursors.issue(id, tenantId, [channel, phone, page.before]);
+      return { status: 200, body: { messages, next_cursor } };
+    },
+  });
+}
+
+/** What the operation put into its cursor; good for the same phone only. */
+function positionOf(position: Json, { channel, phone }: SimulatedPhoneAddress): number {
+  const [itsChannel, itsPhone, before] = Array.isArray(position)
+    ? (position as readonly Json[])
+    : [];
+  if (itsChannel !== channel || itsPhone !== phone || typeof before !== 'number') {
+    const detail = { path: 'query/before', message: 'is not a cursor of this phone' };
+    throw new GatewayError('invalid_cursor', { details: [detail] });
+  }
+  return before;
+}
