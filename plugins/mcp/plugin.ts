@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../../core/contracts/caller.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { publicUrl } from '../../core/public-url.ts';
 import { traceRequest } from '../../core/request-spans.ts';
@@ -77,12 +78,24 @@ function serveTools(app: FastifyInstance): void {
   app.route({
     method: ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'],
     url,
-    handler: (_request, reply) => {
+    handler: async (request, reply) => {
+      const caller = await requestHandling.arrived(request);
+      if (caller !== null) requestHandling.admit(caller, null);
       const message = 'Method not allowed: there are no sessions and no streams here, use POST';
       return reply.code(405).header('allow', 'POST').send(jsonRpcError(httpRefused, message));
     },
   });
   app.post(url, async (request, reply) => await answer(request, reply));
+
+  /** The groups that the address names; a refused one counts as a request. */
+  function groupsOf(request: FastifyRequest, caller: Caller): readonly string[] | null {
+    try {
+      return wantedGroups(request.query, tools);
+    } catch (error) {
+      requestHandling.admit(caller, null);
+      throw error;
+    }
+  }
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const caller = await requestHandling.arrived(request);
@@ -100,7 +113,7 @@ function serveTools(app: FastifyInstance): void {
     }
     const parts: ExchangeParts = {
       tools,
-      list: lists.of(caller, wantedGroups(request.query, tools)),
+      list: lists.of(caller, groupsOf(request, caller)),
       call: (tool, given, meta) => calls.call(tool, { given, meta, caller, era, reply }),
       events: eventMethods(
         {

@@ -413,6 +413,28 @@ t.test('calls of tools that there are not count, too', async (t) => {
   }
 });
 
+t.test('requests that are refused for method or group count, too', async (t) => {
+  const body = toolCall('list_things');
+  for (const [status, query, request] of [
+    [405, '', { method: 'GET' }],
+    [400, '?tools=none', { method: 'POST', body }],
+  ] as const) {
+    const limited = await sampleGateway(5, { tools: true });
+    t.teardown(() => limited.gateway.close());
+    const headers = {
+      ...{ 'x-api-key': keys.good, 'content-type': 'application/json' },
+      accept: 'application/json, text/event-stream',
+    };
+    const ask = () => fetch(`${limited.origin}/mcp${query}`, { ...request, headers });
+    const begunAt = performance.now();
+    const answers = await Promise.all(Array.from({ length: 40 }, ask));
+    const refused = answers.filter((answer) => answer.status === status).length;
+    t.equal(answers.filter((answer) => answer.status === 429).length, 40 - refused);
+    const most = 10 + (5 * (performance.now() - begunAt)) / 1_000;
+    t.ok(refused >= 10 && refused <= most, `${status}: each`);
+  }
+});
+
 t.test('calls that are refused for their headers count, too', async (t) => {
   const batch = `[${[1, 2, 3].map((id) => toolCall('list_things', {}, id)).join()}]`;
   for (const [headers, status] of [
