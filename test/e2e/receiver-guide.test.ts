@@ -95,6 +95,18 @@ t.test('the receivers of examples/, on real deliveries', async (t) => {
       t.equal(await post(nowS - 301, body), 401, 'a stale timestamp');
       t.equal(await post(nowS + 310, body), 401, 'a timestamp to come');
       t.equal(await post(nowS, body, `${secret}x`), 401, 'another secret');
+      const headersOf = (timestamp: string, signature: string) => ({
+        'X-Webhook-Timestamp': timestamp,
+        'X-Webhook-Signature': signature,
+      });
+      for (const headers of [
+        headersOf('²', 'v1=00'),
+        headersOf('9'.repeat(5_000), 'v1=00'),
+        headersOf(String(Math.floor(nowS)), 'v1=é'),
+      ]) {
+        const answer = await fetch(url, { method: 'POST', body, headers }).catch(() => null);
+        t.equal(answer?.status, 401, 'headers that nobody signed');
+      }
       t.notMatch(running.output, 'by hand');
       t.equal(await post(nowS, body), 204);
       t.equal(await post(nowS - 60, body), 204, 'a duplicate is taken');
