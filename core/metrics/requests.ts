@@ -13,7 +13,8 @@ export const requestMetrics = {
     type: 'histogram',
     of: 'process',
     unit: 'seconds',
-    meaning: 'Time from a request to the end of its answer; long polls wait by design.',
+    meaning:
+      'Time from a request to the end of its answer; long polls wait by design, and so does `/mcp` where it carries one, which counts a tool call a second time.',
     labels: { operation: 'as above' },
     // The last ones are for long polls.
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],

@@ -98,9 +98,20 @@ t.test('the dashboard names the data source and operations that there are', asyn
     t.equal(datasource.uid, 'prometheus', title);
     for (const { expr } of targets) {
       const named = /operation[!=]~?"([^"]*)"/.exec(expr)?.[1]?.split('|') ?? [];
-      for (const operation of named) t.hasProp(paths, operation);
+      for (const operation of named) {
+        if (operation !== '/mcp') t.hasProp(paths, operation);
+      }
     }
   }
+});
+
+t.test('no panel counts the request that carries a tool call beside the call', async (t) => {
+  const expressions = (await readPanels()).flatMap(({ targets }) =>
+    targets.map(({ expr }) => expr),
+  );
+  const ofRequests = expressions.filter((expr) => /gateway_http_/.test(expr));
+  t.ok(ofRequests.length > 2);
+  for (const expr of ofRequests) t.match(expr, /operation!(=|~"[^"]*\|)"?\/mcp"/);
 });
 
 t.test('production.md names every alert in the row of the metrics that it asks', async (t) => {
