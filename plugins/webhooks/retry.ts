@@ -1,14 +1,10 @@
 import type { Attempt, AttemptedDelivery } from './tables/delivery-rows.ts';
 import type { Webhook } from './tables/webhook-rows.ts';
 
-/** Schedule of automatic retries. */
-export interface RetryRules {
-  /** Pauses before the automatic retries, milliseconds. */
-  readonly delaysMs: readonly number[];
-}
-
 /** Schedules of both kinds of subscriptions. */
-export interface RetrySchedules extends RetryRules {
+export interface RetrySchedules {
+  /** Pauses before the automatic retries of webhooks, milliseconds. */
+  readonly delaysMs: readonly number[];
   /** Pauses before the retries of MCP Events, milliseconds. */
   readonly eventDelaysMs: readonly number[];
 }
@@ -16,16 +12,16 @@ export interface RetrySchedules extends RetryRules {
 /** Statuses after which MCP Events (SEP-3415) wants no further try of a delivery: gone, and too large. */
 const finalStatuses = [410, 413];
 
-/** Schedule that holds after an attempt of a subscription; without pauses where it is not retried. Pure. */
+/** Pauses before the retries of a subscription after an attempt, milliseconds; none where it is not retried. Pure. */
 export function scheduleOf(
   webhook: Pick<Webhook, 'retriesEnabled' | 'grant'> | undefined,
   { statusCode, unsent }: Pick<Attempt, 'statusCode' | 'unsent'>,
   { delaysMs, eventDelaysMs }: RetrySchedules,
-): RetryRules {
-  if (webhook === undefined || unsent === 'final') return { delaysMs: [] };
-  if (webhook.grant === null) return { delaysMs: webhook.retriesEnabled ? delaysMs : [] };
+): readonly number[] {
+  if (webhook === undefined || unsent === 'final') return [];
+  if (webhook.grant === null) return webhook.retriesEnabled ? delaysMs : [];
   const isFinal = statusCode !== null && finalStatuses.includes(statusCode);
-  return { delaysMs: isFinal ? [] : eventDelaysMs };
+  return isFinal ? [] : eventDelaysMs;
 }
 
 /** Maximum attempts in the log of a delivery. */
@@ -33,13 +29,13 @@ const loggedAttempts = 20;
 
 /**
  * State of a delivery after an attempt: delivered, waiting for an automatic retry, or failed. Pure.
- * @param rules those of its subscription
+ * @param delaysMs the pauses before the retries of its subscription, milliseconds
  * @param now when the attempt was over
  */
 export function afterAttempt(
   delivery: AttemptedDelivery,
   attempt: Attempt,
-  rules: RetryRules,
+  delaysMs: readonly number[],
   now: number,
 ): AttemptedDelivery {
   const made = {
@@ -49,7 +45,7 @@ export function afterAttempt(
     log: [...delivery.log, attempt].slice(-loggedAttempts),
   };
   if (attempt.failure === null) return { ...made, state: 'delivered' };
-  const delayMs = rules.delaysMs[delivery.retries];
+  const delayMs = delaysMs[delivery.retries];
   if (delivery.replayed || delayMs === undefined) {
     return { ...made, state: 'failed' };
   }

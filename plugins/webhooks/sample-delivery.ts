@@ -32,7 +32,7 @@ export const testLane: Lane<MadeDelivery, void> = {
         trace: null,
       })),
     );
-    await unit.deliveries.insert(kept.map(({ delivery }) => delivery));
+    await unit.deliveries.add(kept.map(({ delivery }) => delivery));
     return made.map(() => undefined);
   },
 };

@@ -51,7 +51,7 @@ async function begin(unit: Unit, input: BeginInput): Promise<BeginOutput> {
     ...{ id, webhookId, states, since, until, position: [since, ''] as const, underWay: [] },
     ...{ recovered: 0, movedAt: unit.now, createdAt: unit.now, finishedAt: null },
   };
-  const recovery = { ...fresh, total: await unit.recoveries.count({ ...fresh, total: 0 }) };
+  const recovery = { ...fresh, total: await unit.recoveries.count(fresh) };
   await unit.recoveries.begin([recovery]);
   return { recovery };
 }

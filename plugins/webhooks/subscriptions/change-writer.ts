@@ -38,13 +38,12 @@ export class ChangeWriter {
   }
 
   async write(unit: Unit, log: GatewayLog): Promise<void> {
-    const { webhooks, recoveries, deliveries, receivers, now } = unit;
+    const { webhooks, deliveries, receivers, now } = unit;
     // Deletions and renames come first: they free names for new subscriptions.
     await webhooks.delete([...this.#deleted]);
     await webhooks.save([...this.#changed.values()]);
     await webhooks.insert([...this.#created.values()]);
-    // Lock order: recoveries, deliveries, receivers.
-    await recoveries.delete([...this.#deleted]);
+    // Lock order: deliveries, receivers.
     for (const { id, receiverId } of this.#reassigned.values()) {
       await deliveries.reassignWaiting(id, receiverId);
     }

@@ -37,12 +37,10 @@ export class DeliveryTable {
     this.db = db;
   }
 
-  /** Stores new deliveries, at most one for an event and subscription; answers how many were new. */
-  async insert(deliveries: readonly Delivery[]): Promise<number> {
-    return await this.db.insertIgnore('deliveries', deliveries.map(deliveryRow));
-  }
-
-  /** Stores new deliveries like `insert`, without a count, so that the statement can be sent with COMMIT. */
+  /**
+   * Stores new deliveries, at most one for an event and subscription. Without a count: the statement can be sent with
+   * COMMIT.
+   */
   async add(deliveries: readonly Delivery[]): Promise<void> {
     const key = ['event_id', 'webhook_id'];
     // An existing row is set to the key that it has: nothing changes.
@@ -72,15 +70,6 @@ export class DeliveryTable {
       .knex('deliveries')
       .whereIn('id', [...new Set(ids)]);
     return rows.map(deliveryOf);
-  }
-
-  /** One delivery of a subscription; null when there is none with this id. */
-  async find(webhookId: string, id: string): Promise<Delivery | null> {
-    const row: DeliveryColumns | undefined = await this.db
-      .knex('deliveries')
-      .where({ id, webhook_id: webhookId })
-      .first();
-    return row === undefined ? null : deliveryOf(row);
   }
 
   /** A page of a subscription's log, newest first. */

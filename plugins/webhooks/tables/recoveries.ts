@@ -115,7 +115,7 @@ export class RecoveryTable {
 
   /** How many deliveries a recovery would find, counted up to `most`. */
   async count(
-    { webhookId, states, since, until }: Omit<Recovery, 'id'>,
+    { webhookId, states, since, until }: Pick<Recovery, 'webhookId' | 'states' | 'since' | 'until'>,
     most = totalMost,
   ): Promise<number> {
     const [row] = await this.db.rows<{ found: number }>(

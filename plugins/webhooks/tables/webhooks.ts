@@ -149,6 +149,7 @@ export class WebhookTable {
     );
   }
 
+  /** Deletes subscriptions, with their recoveries. */
   async delete(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     await this.db.knex('webhooks').whereIn('id', ids).delete();

@@ -540,7 +540,7 @@ for (const engine of databases) {
       const { id } = await make(customer.api);
       const before = await stored(office, customer);
       await office.run((unit) =>
-        unit.deliveries.insert([
+        unit.deliveries.add([
           deliveryOf(before, 1),
           deliveryOf(before, 2, { state: 'failed', dueAt: null }),
         ]),
@@ -674,9 +674,7 @@ for (const engine of databases) {
           return deliveryOf(webhook, n, { ...changes, eventType });
         });
         for (let start = 0; start < total; start += 1_000) {
-          await office.run((unit) =>
-            unit.deliveries.insert(deliveries.slice(start, start + 1_000)),
-          );
+          await office.run((unit) => unit.deliveries.add(deliveries.slice(start, start + 1_000)));
         }
         for (const filter of ['event=message.failed', 'event=message.failed&status=delivered']) {
           const pages: (readonly string[])[] = [];
@@ -710,7 +708,7 @@ for (const engine of databases) {
         return deliveryOf(webhook, n, { state, eventType, dueAt, createdAt, attempts });
       });
       await office.run(async (unit) => {
-        await unit.deliveries.insert(deliveries);
+        await unit.deliveries.add(deliveries);
         await unit.events.keep(
           deliveries.slice(1).map((one) => ({
             id: one.eventId,

@@ -6,18 +6,17 @@ import { bad, delivery, good } from './examples.ts';
 t.test(
   'a failed delivery is retried after each pause of the schedule, then it has failed',
   async (t) => {
-    const rules = { delaysMs: [60_000, 300_000, 1_800_000, 7_200_000] };
-    const off = { delaysMs: [] };
+    const delaysMs = [60_000, 300_000, 1_800_000, 7_200_000];
     let now = 1_000_000;
     let waiting: AttemptedDelivery = delivery;
-    for (const [index, delay] of rules.delaysMs.entries()) {
-      waiting = afterAttempt(waiting, bad(index + 1), rules, now);
+    for (const [index, delay] of delaysMs.entries()) {
+      waiting = afterAttempt(waiting, bad(index + 1), delaysMs, now);
       t.match(waiting, { state: 'waiting', attempts: index + 1, retries: index + 1 });
       t.equal(waiting.dueAt, now + delay);
       now += delay;
     }
-    t.match(afterAttempt(waiting, bad(5), rules, now), { state: 'failed', dueAt: null });
-    const delivered = afterAttempt(waiting, good(5), rules, now);
+    t.match(afterAttempt(waiting, bad(5), delaysMs, now), { state: 'failed', dueAt: null });
+    const delivered = afterAttempt(waiting, good(5), delaysMs, now);
     t.match(delivered, { id: 'dlv_1', state: 'delivered', attempts: 5, retries: 4, dueAt: null });
     t.same(
       delivered.log.map((one) => one.number),
@@ -29,13 +28,13 @@ t.test(
       ['off by the time of a retry', { ...delivery, attempts: 0, retries: 1 }, false],
     ] as const) {
       t.match(
-        afterAttempt(before, bad(1), enabled ? rules : off, 1),
+        afterAttempt(before, bad(1), enabled ? delaysMs : [], 1),
         { state: 'failed', dueAt: null },
         what,
       );
     }
     const long = { ...delivery, log: Array.from({ length: 20 }, (_, index) => bad(index + 1)) };
-    const kept = afterAttempt(long, good(21), off, 1).log;
+    const kept = afterAttempt(long, good(21), [], 1).log;
     t.same([kept.length, kept[0]?.number, kept[19]?.number], [20, 2, 21]);
   },
 );

@@ -298,7 +298,7 @@ for (const engine of databases) {
       await stage.run(async (unit) => {
         const { events: raised } = await unit.events.waitingForChange(100);
         const mine = raised.filter((event) => event.tenantId === tenantId);
-        await unit.deliveries.insert(mine.map((event) => delivered(event)));
+        await unit.deliveries.add(mine.map((event) => delivered(event)));
         await unit.events.markFannedOut(mine.map((event) => event.id));
       });
       t.equal(await set({ private: true }, 'ten_other'), null, "not another tenant's");

@@ -39,7 +39,7 @@ for (const engine of databases) {
     await one.run(async (unit) => {
       await unit.deliveries.delete(suppressed.map(({ id }) => id));
       const made = suppressed.map((row) => ({ ...row, createdAt: row.createdAt - agoMs }));
-      await unit.deliveries.insert(made);
+      await unit.deliveries.add(made);
     });
 
     await save(one, { ...hook, enabled: true });

@@ -28,8 +28,8 @@ for (const { name, create } of databases) {
     const tenantId = await addTenant(one);
     const totalOf = async (failed: number, suppressed: number) => {
       const hook = await addWebhook(one, tenantId);
-      await one.run(({ deliveries }) => deliveries.insert(ended(hook, 'failed', failed)));
-      await one.run(({ deliveries }) => deliveries.insert(ended(hook, 'suppressed', suppressed)));
+      await one.run(({ deliveries }) => deliveries.add(ended(hook, 'failed', failed)));
+      await one.run(({ deliveries }) => deliveries.add(ended(hook, 'suppressed', suppressed)));
       const begun = { tenantId, webhookId: hook.id, id: newId('rec') };
       const range = { states: ['failed', 'suppressed'], since: 0, until: null } as const;
       const output = await one.storage.submit(beginRecoveryLane, { ...begun, ...range });
@@ -47,7 +47,7 @@ for (const { name, create } of databases) {
     const tenantId = await addTenant(one);
     const hook = await addWebhook(one, tenantId);
     const ahead = (await one.storage.now()) + 3_600_000;
-    await one.run(({ deliveries }) => deliveries.insert(ended(hook, 'failed', 2, ahead)));
+    await one.run(({ deliveries }) => deliveries.add(ended(hook, 'failed', 2, ahead)));
     const recovered = async (until: number | null) => {
       const begun = { tenantId, webhookId: hook.id, id: newId('rec'), until };
       const range = { states: ['failed'], since: 0 } as const;
