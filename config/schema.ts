@@ -20,7 +20,6 @@ import { WebhooksSettings } from './sections/webhooks.ts';
 export const roles = ['api', 'sessions', 'webhooks'] as const;
 
 /** One of the jobs of a process. */
-export type Role = (typeof roles)[number];
 
 const secret = {
   pattern: '^[A-Za-z0-9+/_-]{43}=?$',

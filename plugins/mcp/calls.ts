@@ -65,14 +65,15 @@ export class ToolCalls {
     const startedAt = performance.now();
     const span = startCallSpan(operation.tool, meta, request);
     const traceparent = traceparentOf(span);
-    const answer = await answerOf(async () => {
+    let answer: ServedAnswer | Other;
+    try {
       requestHandling.admit(caller, operation);
-      return await step({ ...partsOf(schemas, objectOf(given)), traceparent });
-    }).catch((error: unknown): ServedAnswer => {
+      answer = await step({ ...partsOf(schemas, objectOf(given)), traceparent });
+    } catch (error) {
       const refusal = inArguments(asGatewayError(error), given);
       const { status, body } = requestHandling.refuse(operation, refusal, request, traceparent);
-      return { status, body: JSON.stringify(body) };
-    });
+      answer = { status, body: JSON.stringify(body) };
+    }
     if (!isServed(answer)) {
       endSpan(span, null);
       return answer;
@@ -92,11 +93,6 @@ export class ToolCalls {
 
 function isServed(answer: object): answer is ServedAnswer {
   return 'status' in answer;
-}
-
-/** Runs it so that what it throws at once rejects as well. */
-async function answerOf<Answer>(run: () => Promise<Answer>): Promise<Answer> {
-  return await run();
 }
 
 /**

@@ -47,18 +47,16 @@ export async function driverContract(
   };
   const bench = new Bench(await make(), world, log, patienceMs, make);
   const parts = {
-    ...{
-      naming,
-      linking,
-      resuming,
-      proxying,
-      sending,
-      window,
-      restarting,
-      receiving,
-      forgetting,
-      closing,
-    },
+    naming,
+    linking,
+    resuming,
+    proxying,
+    sending,
+    window,
+    restarting,
+    receiving,
+    forgetting,
+    closing,
   };
   for (const [part, run] of Object.entries(parts)) {
     await t.test(`${name}: ${part}`, (t) => run(t, bench));

@@ -43,7 +43,7 @@ export class NetworkFile {
   }
 
   /** Has the log beside the file emptied with the next commit: it still has what is deleted in that. */
-  protected scrub(): void {
+  scrub(): void {
     this.#scrubs = true;
   }
 

@@ -89,7 +89,7 @@ export class Network {
   forget(network: string): void {
     for (const phone of this.phonesOf(network)) this.#remove(phone);
     this.setReachable(network, true);
-    this.store.forgetRemoved();
+    this.store.scrub();
   }
 
   /** Removes what is beyond the quota of a tenant. */

@@ -80,11 +80,6 @@ export class NetworkStore extends NetworkFile {
     this.run('DELETE FROM phones WHERE id = ?', phoneId);
   }
 
-  /** Keeps no trace of what was removed since the last commit. */
-  forgetRemoved(): void {
-    this.scrub();
-  }
-
   /** Removes the oldest messages and events of tenants that have more than their quota, once enough was written. */
   removeMessagesBeyond({ messages, bytes }: Quota): readonly RemovedRow[] {
     if (!this.#messagesWritten.mayExceed(messages, bytes)) return [];

@@ -66,7 +66,7 @@ export function llmsFullText(parts: LlmsParts): string {
     'As the OpenAPI document has them, in JSON Schema.',
     '',
     '```json',
-    JSON.stringify(schemasOf(document)),
+    JSON.stringify(document.components.schemas),
     '```',
     '',
     ...guides.map((guide) => `${guideText(guide, guides, `${url}/v1/docs`)}\n`),
@@ -120,8 +120,4 @@ function lineOf({ method, path, summary, query, body }: AnyOperation): string {
   });
   const takes = fields.length === 0 ? '' : ` (${fields.map((name) => `\`${name}\``).join(', ')})`;
   return `- \`${method} ${path}\`: ${summary}${takes}`;
-}
-
-function schemasOf({ components }: OpenApiDocument): unknown {
-  return components.schemas;
 }

@@ -44,7 +44,7 @@ export function makeOutcomeLane(
   return {
     name: 'webhooks.outcome',
     locks: () => [],
-    prefetch: (tables, inputs) => lockAttempted(tables, inputs),
+    prefetch: lockAttempted,
     async run(unit, inputs, [found, receivers]) {
       const { now } = unit;
       const deliveries = new Map(found.map((delivery) => [delivery.id, delivery]));
