@@ -60,7 +60,7 @@ export function startPruning(
         deleted = await storage.submit(lane, { before, limit: rowsAtOnce });
       }
     },
-    (error) => log.warn({ err: error }, 'a round of upkeep failed'),
+    (error) => log.warn({ err: error, lane: lane.name }, 'pruning of old rows failed'),
   );
   loop.rest();
   return {

@@ -34,7 +34,7 @@ export class CallsNow {
     this.answers = { last: new Int32Array(new SharedArrayBuffer(4)), port: port2 };
   }
 
-  /** @throws NoAnswer after 100 ms, and at once while the thread is late; or what the other thread threw */
+  /** @throws NoAnswerInTime after 100 ms, and at once while the thread is late; or what the other thread threw */
   ask(post: (call: Call) => void, to: string, name: string, args: readonly unknown[]): unknown {
     if (this.isLate) throw new NoAnswerInTime(`the driver is late, and was not asked for ${name}`);
     try {
@@ -45,7 +45,7 @@ export class CallsNow {
     }
   }
 
-  /** Asks for what has to be done. @throws NoAnswer after 350 ms, or what the other thread threw */
+  /** Asks for what has to be done. @throws NoAnswerInTime after 350 ms, or what the other thread threw */
   insist(post: (call: Call) => void, to: string, name: string, args: readonly unknown[]): void {
     this.#wait(insistMs, post, to, name, args);
   }

@@ -51,7 +51,7 @@ export default gatewayPlugin('api', ['observability', 'tenants', 'audit'], async
 
   app.register(
     async (scope) => {
-      // Bodies are read by input.ts, after everything else of the request was found valid.
+      // Bodies are read by reader.ts, after everything else of the request was found valid.
       scope.removeAllContentTypeParsers();
       scope.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
       scope.setChildLoggerFactory((parent) => parent);

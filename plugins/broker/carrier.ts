@@ -106,7 +106,7 @@ export class Carrier {
     if (this.#outbound.session !== null) {
       const sent = Promise.all([this.publisher.idle(), this.workSenders.idle()]);
       await withTimeout(timing.closeMs, 'sending the last messages', sent).catch((error: unknown) =>
-        log.warn({ err: error }, 'the stop was not clean'),
+        log.warn({ err: error }, "the broker's last messages were not sent in time"),
       );
     }
     await Promise.all([this.#outbound.close(), this.#inbound.close()]);

@@ -160,7 +160,9 @@ export class RabbitmqBroker implements ClosableBroker {
     this.#answering.close();
     const releases = Promise.all([...this.#releases].map((release) => release()));
     const over = withTimeout(this.#timing.closeMs, 'the end of the handlers', releases);
-    await over.catch((error: unknown) => this.#log.warn({ err: error }, 'the stop was not clean'));
+    await over.catch((error: unknown) =>
+      this.#log.warn({ err: error }, "the broker's handlers did not end in time"),
+    );
     await this.#carrier.close();
   }
 

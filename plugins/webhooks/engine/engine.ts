@@ -93,7 +93,10 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
       await upkeep.stop();
       for (const release of releases) {
         await release().catch((error: unknown) => {
-          parts.log.warn({ err: error }, 'the stop was not clean');
+          parts.log.warn(
+            { err: error },
+            'a broker subscription of deliveries could not be released',
+          );
         });
       }
     },

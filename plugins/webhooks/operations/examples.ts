@@ -45,7 +45,7 @@ export const pausedExample = {
   total_successes: 340,
   is_disabled: true,
   disabled_at: '2026-01-31T09:52:10.000Z',
-  disabled_reason: '20 attempts in a row failed since 2026-01-31T09:40:02.000Z.',
+  disabled_reason: 'Paused after 20 failed attempts in a row since 2026-01-31T09:40:02.000Z.',
   last_failure: {
     at: '2026-01-31T09:52:09.880Z',
     event: 'message.received',

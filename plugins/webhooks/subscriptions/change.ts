@@ -27,7 +27,7 @@ export type Change =
   /** Deletion, with the subscription as it was found. */
   | { readonly kind: 'delete'; readonly webhook: Webhook };
 
-/** SubscriptionChange of one subscription. */
+/** Decided change of one subscription. */
 export interface SubscriptionChange {
   /** Null when the subscription is new. */
   readonly before: Webhook | null;

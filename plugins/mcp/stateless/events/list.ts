@@ -3,7 +3,7 @@ import { payloadSchema } from '../../../../core/event-payloads.ts';
 import { plain } from '../../schemas.ts';
 import { EventArguments } from './params.ts';
 
-/** The events of the extension: the nine of webhooks, each with the payload that webhooks get. */
+/** Events of the extension: those of webhooks, with the same payloads. */
 const definitions = eventTypes.map((type) => ({
   name: type,
   description: eventDescriptions[type],
