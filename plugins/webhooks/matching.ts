@@ -1,3 +1,4 @@
+import type { Caller } from '../../core/contracts/caller.ts';
 import { type EventType, isOperatorEvent } from '../../core/contracts/events.ts';
 import { longestTransactionMs } from '../../core/contracts/storage.ts';
 import type { OperatorPayload } from '../../core/event-payloads.ts';
@@ -17,13 +18,13 @@ export interface FannedEvent {
   readonly createdAt: number;
 }
 
-/** Whether a tenant may use webhooks at all. Pure. */
-export function hasWebhooks(
-  tenant: Pick<Tenant, 'plan' | 'disabled'> | undefined,
-  plans: Plans,
+/** Whether a tenant, or that of a caller, may use webhooks at all. Pure. */
+export function mayUseWebhooks(
+  tenant: Pick<Tenant, 'plan' | 'disabled'> | Pick<Caller, 'plan' | 'disabled'> | undefined,
+  plans: Pick<Plans, 'plan'>,
 ): boolean {
   if (tenant === undefined) return false;
-  return !tenant.disabled.includes('webhooks') && plans.plan(tenant.plan).webhooks;
+  return ![...tenant.disabled].includes('webhooks') && plans.plan(tenant.plan).webhooks;
 }
 
 /** Whether a tenant has the events of a type. Pure. */

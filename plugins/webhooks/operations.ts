@@ -1,7 +1,7 @@
-import type { Caller } from '../../core/contracts/caller.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { AnyOperation } from '../../core/operation.ts';
 import type { Plans } from '../tenants/contract.ts';
+import { mayUseWebhooks } from './matching.ts';
 import { createWebhook, updateWebhook } from './operations/changes.ts';
 import { listDeliveries, replayDelivery } from './operations/deliveries.ts';
 import { getHealth, reenableWebhook } from './operations/health.ts';
@@ -37,13 +37,11 @@ export function webhookOperations(
 
 /** The operation, refused to tenants whose webhooks are switched off or whose plan has none. */
 function forEnabled(operation: AnyOperation, plans: Pick<Plans, 'plan'>): AnyOperation {
-  const isEnabled = ({ disabled, plan }: Caller): boolean =>
-    !disabled.has('webhooks') && plans.plan(plan).webhooks;
   return {
     ...operation,
     errors: ['webhooks_not_enabled', ...operation.errors],
     async handler(request) {
-      if (!isEnabled(request.caller)) throw new GatewayError('webhooks_not_enabled');
+      if (!mayUseWebhooks(request.caller, plans)) throw new GatewayError('webhooks_not_enabled');
       return await operation.handler(request);
     },
   };

@@ -3,10 +3,11 @@ import type { Caller } from '../../../core/contracts/caller.ts';
 import { type EventType, eventSet, eventTypes } from '../../../core/contracts/events.ts';
 import type { Json } from '../../../core/contracts/json.ts';
 import { GatewayError } from '../../../core/errors.ts';
-import { type MintAddress, withFreshMedia } from '../../../core/media-reference.ts';
-import { timestamp } from '../../../core/schemas.ts';
+import type { MintAddress } from '../../../core/media-reference.ts';
 import { wantedAccounts } from '../../../core/scopes.ts';
-import type { FeedFilter, FeedPage, FeedPosition, ReadEvent } from './feed.ts';
+import type { Cursors } from '../../secrets/contract.ts';
+import { eventView } from '../event-view.ts';
+import type { FeedFilter, FeedPage, FeedPosition } from './feed.ts';
 import type { EventsAnswer, EventsQuery } from './schemas.ts';
 
 /** The name under which cursors are signed. */
@@ -16,10 +17,7 @@ const id = 'list_events';
 export interface EventPageParts {
   /** Makes an address of stored media. */
   readonly mint: MintAddress;
-  readonly cursors: {
-    issue(operation: string, tenantId: string, position: Json): string;
-    read(operation: string, tenantId: string, cursor: string, field?: string): Json;
-  };
+  readonly cursors: Cursors;
   /** For how long events are kept. */
   readonly keptMs: number;
   now(): number;
@@ -75,17 +73,6 @@ function besideCursor(): GatewayError {
     message,
     details: [{ path: 'query/from', message }],
   });
-}
-
-function eventView({ id, type, createdAt, accountId, payload }: ReadEvent, mint: MintAddress) {
-  return {
-    id,
-    type,
-    created_at: timestamp(createdAt),
-    account_id: accountId,
-    // Written as the text of a JSON object by whoever raised the event.
-    payload: JSON.parse(withFreshMedia(payload, mint)) as object,
-  };
 }
 
 /**

@@ -1,9 +1,9 @@
-import type { EventHandler, EventView } from '../../../core/contracts/event-subscriptions.ts';
+import type { EventHandler } from '../../../core/contracts/event-subscriptions.ts';
 import { type EventType, eventTypes } from '../../../core/contracts/events.ts';
 import { longestTransactionMs, type Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
-import { type MintAddress, withFreshMedia } from '../../../core/media-reference.ts';
-import { timestamp } from '../../../core/schemas.ts';
+import type { MintAddress } from '../../../core/media-reference.ts';
+import { eventView } from '../event-view.ts';
 import type { Feed, ReadEvent } from '../feed/feed.ts';
 import { moveCursorLane } from './lanes.ts';
 import { watchSlow } from './slow-handlers.ts';
@@ -15,7 +15,7 @@ const pageSize = 100;
 /** Maximum age of a page whose events are handed out: what was erased meanwhile is in it still. Milliseconds. */
 const freshMs = 1_000;
 
-const nine: ReadonlySet<EventType> = new Set(eventTypes);
+const tenantEventTypes: ReadonlySet<EventType> = new Set(eventTypes);
 
 /** What a subscription works with. */
 export interface SubscriptionParts {
@@ -49,7 +49,7 @@ export class TenantPages {
     const cursor = { subscription: name, tenantId };
     const after = await storage.read.eventCursors.find(name, tenantId);
     if (after === 0) await storage.submit(moveCursorLane, { ...cursor, sequence: 0 });
-    const filter = { tenantId, types: nine, accounts: null, limit: pageSize };
+    const filter = { tenantId, types: tenantEventTypes, accounts: null, limit: pageSize };
     const freshUntil = performance.now() + freshMs;
     const page = await feed.page(filter, { after, since: null, at: 0 });
     const events = await this.#raisedSince(since, page.events);
@@ -77,14 +77,14 @@ export class TenantPages {
     events: readonly ReadEvent[],
     { signal, freshUntil }: { readonly signal: AbortSignal; readonly freshUntil: number },
   ): Promise<{ readonly handled: number | null; readonly end: 'last' | 'old' | 'rejected' }> {
-    const { handler, log, name } = this.#parts;
+    const { handler, log, mint, name } = this.#parts;
     let handled: number | null = null;
     for (const event of events) {
       if (signal.aborted) break;
       if (handled !== null && performance.now() >= freshUntil) return { handled, end: 'old' };
       const { sequence } = event;
       try {
-        const work = handler(this.#view(event), {
+        const work = handler(eventView(event, mint), {
           tenantId,
           signal,
           pass: (unit) => unit.eventCursors.pass(name, tenantId, sequence),
@@ -103,17 +103,5 @@ export class TenantPages {
       handled = sequence;
     }
     return { handled, end: 'last' };
-  }
-
-  #view({ id, type, createdAt, accountId, payload }: ReadEvent): EventView {
-    // Written as the text of a JSON object by whoever raised the event.
-    const fresh: unknown = JSON.parse(withFreshMedia(payload, this.#parts.mint));
-    return {
-      id,
-      type,
-      created_at: timestamp(createdAt),
-      account_id: accountId,
-      payload: fresh as EventView['payload'],
-    };
   }
 }

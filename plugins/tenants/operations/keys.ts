@@ -3,6 +3,7 @@ import type { Json } from '../../../core/contracts/json.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Nullable } from '../../../core/schemas.ts';
+import type { Cursors } from '../../secrets/contract.ts';
 import type { ApiKey, KeySettings, NewKey } from '../contract.ts';
 import { keySettingsOf } from '../key-rights.ts';
 import type { KeyFilter } from '../tables/api-keys.ts';
@@ -12,10 +13,7 @@ import { AccountIds, KeySchema, keyExample, keyGroup, keyView, Scopes } from './
 export interface KeyOperationsParts {
   /** A page of a tenant's keys that are not revoked, newest first. */
   page(tenantId: string, filter: KeyFilter): Promise<readonly ApiKey[]>;
-  cursors(): {
-    issue(operation: string, tenantId: string, position: Json): string;
-    read(operation: string, tenantId: string, cursor: string, field?: string): Json;
-  };
+  cursors(): Cursors;
   find(id: string): Promise<ApiKey | null>;
   /** Null when the tenant is gone; refuses when the maker is. */
   create(tenantId: string, settings: KeySettings, makerId: string): Promise<NewKey | null>;

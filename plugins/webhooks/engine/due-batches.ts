@@ -1,7 +1,7 @@
 import type { Tables } from '../../../core/contracts/storage.ts';
 import type { EventBody } from '../../events/contract.ts';
 import type { Plans } from '../../tenants/contract.ts';
-import { goesOut, hasEvents, hasWebhooks, isOfFormer } from '../matching.ts';
+import { goesOut, hasEvents, isOfFormer, mayUseWebhooks } from '../matching.ts';
 import type { DueDelivery, DueWithBody } from '../tables/delivery-rows.ts';
 import type { Receiver } from '../tables/receiver-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
@@ -70,7 +70,7 @@ export async function readDueBatches(
       if (receiver === undefined || request === undefined) return [];
       const rows = dueTo.get(run.receiverId) ?? [];
       const tenant = tenants.get(run.tenantId);
-      const allowed = hasWebhooks(tenant, plans);
+      const allowed = mayUseWebhooks(tenant, plans);
       const disabled = tenant?.disabled ?? [];
       const choice = choose(rows, { webhooks, receiver, allowed, disabled, now });
       const isFull = rows.length === request.limit;

@@ -1,7 +1,7 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { Plans } from '../../tenants/contract.ts';
 import { unsentAttempt } from '../attempt.ts';
-import { goesOut, hasEvents, hasWebhooks, isOfFormer } from '../matching.ts';
+import { goesOut, hasEvents, isOfFormer, mayUseWebhooks } from '../matching.ts';
 import type { Delivery } from '../tables/delivery-rows.ts';
 import type { Health } from '../tables/receiver-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
@@ -88,7 +88,9 @@ async function judgeAll(unit: Unit, plans: Plans, inputs: readonly EndInput[]) {
       webhook,
       health: webhook === undefined ? undefined : healths.get(webhook.receiverId),
       allowed:
-        tenant !== undefined && hasWebhooks(tenant, plans) && hasEvents(tenant, delivery.eventType),
+        tenant !== undefined &&
+        mayUseWebhooks(tenant, plans) &&
+        hasEvents(tenant, delivery.eventType),
       now: unit.now,
       hasEvent: events.has(delivery.eventId),
       isPrivate: hidden.has(delivery.subject),

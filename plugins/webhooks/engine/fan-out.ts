@@ -1,6 +1,6 @@
 import { newId } from '../../../core/ids.ts';
 import type { Plans } from '../../tenants/contract.ts';
-import { type FannedEvent, goesOut, hasWebhooks, wants } from '../matching.ts';
+import { type FannedEvent, goesOut, mayUseWebhooks, wants } from '../matching.ts';
 import type { Delivery } from '../tables/delivery-rows.ts';
 import type { Subscription, SubscriptionSnapshot, Webhook } from '../tables/webhook-rows.ts';
 
@@ -31,7 +31,7 @@ export function makeDeliveries<Event extends FannedEvent>(
     const wanting = all.filter((webhook) => wants(webhook, tenant, event, now));
     return wanting.map((webhook) => {
       const health = { disabledAt: webhook.pausedAt };
-      const isOut = goesOut(webhook, health, hasWebhooks(tenant, plans));
+      const isOut = goesOut(webhook, health, mayUseWebhooks(tenant, plans));
       return { delivery: newDelivery(webhook, event, isOut, now), webhook, event };
     });
   });

@@ -13,6 +13,7 @@ import type {
   SubscriptionRefusal,
   WantedSubscription,
 } from '../contract.ts';
+import { mayUseWebhooks } from '../matching.ts';
 import { signingSecretContext } from '../subscriptions/secret.ts';
 import type { Challenges } from './challenges.ts';
 import { unsubscribeLane } from './ending.ts';
@@ -43,9 +44,7 @@ export function makeEventSubscriptions(parts: EventSubscriptionsParts): McpEvent
     { accountId, url }: EventTarget,
     limit: SubscriptionRefusal | null,
   ): Promise<SubscriptionRefusal | null> {
-    if (caller.disabled.has('webhooks') || !plans.plan(caller.plan).webhooks) {
-      return { kind: 'webhooks_not_enabled' };
-    }
+    if (!mayUseWebhooks(caller, plans)) return { kind: 'webhooks_not_enabled' };
     if (accountId !== null) {
       const [account] = await storage.read.accounts.find([accountId]);
       const isOwn = account?.tenantId === caller.tenantId && mayUse(caller, accountId);

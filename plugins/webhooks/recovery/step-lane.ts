@@ -2,7 +2,7 @@ import { allEventTypes } from '../../../core/contracts/events.ts';
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { Plans, Tenant } from '../../tenants/contract.ts';
 import { type Due, wakeNow } from '../engine/due-notices.ts';
-import { goesOut, hasEvents, hasWebhooks } from '../matching.ts';
+import { goesOut, hasEvents, mayUseWebhooks } from '../matching.ts';
 import { replayOf } from '../replay.ts';
 import type { Recovery } from '../tables/recoveries.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
@@ -53,7 +53,7 @@ async function step(
   const [receiver] = await unit.receivers.find([webhook.receiverId]);
   const { tenantId } = webhook;
   const tenant = (await unit.tenants.find([tenantId])).get(tenantId);
-  const allowed = hasWebhooks(tenant, plans);
+  const allowed = mayUseWebhooks(tenant, plans);
   // Deliveries handed over now would end as suppressed.
   if (tenant === undefined || !goesOut(webhook, receiver?.health, allowed)) return 'paused';
   const before = await unit.deliveries.byIds(running.flatMap((one) => one.underWay));

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { goesOut, hasWebhooks, wants } from '../../../plugins/webhooks/matching.ts';
+import { goesOut, mayUseWebhooks, wants } from '../../../plugins/webhooks/matching.ts';
 import { untouched, webhook } from './examples.ts';
 
 const tenant = { id: 'ten_1', plan: 'p', disabled: [] as string[] };
@@ -47,10 +47,10 @@ t.test('webhooks are for tenants whose plan has them, unless switched off', asyn
     names: () => ['p'],
   });
   const caps = { sends_cap: 1, new_contacts_cap: 1, accounts_cap: 1, channels: true, ramp_days: 0 };
-  t.equal(hasWebhooks(tenant, plan(true)), true);
-  t.equal(hasWebhooks(tenant, plan(false)), false);
-  t.equal(hasWebhooks({ ...tenant, disabled: ['webhooks'] }, plan(true)), false);
-  t.equal(hasWebhooks(undefined, plan(true)), false);
+  t.equal(mayUseWebhooks(tenant, plan(true)), true);
+  t.equal(mayUseWebhooks(tenant, plan(false)), false);
+  t.equal(mayUseWebhooks({ ...tenant, disabled: ['webhooks'] }, plan(true)), false);
+  t.equal(mayUseWebhooks(undefined, plan(true)), false);
 });
 
 t.test(
