@@ -9,6 +9,9 @@ import {
   typesOf,
 } from './fields.ts';
 
+/** Variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /** One value found in the environment. */
 export interface Setting {
   /** The variable's name. */
@@ -27,9 +30,7 @@ eachField((path, schema) => {
  * `GATEWAY_PLANS__FREE__SENDS_CAP`) and a field's own variable last. An empty variable counts as absent.
  * @throws ConfigError for a `GATEWAY_` variable that names no field
  */
-export function environmentSettings(
-  env: Readonly<Record<string, string | undefined>>,
-): readonly Setting[] {
+export function environmentSettings(env: Environment): readonly Setting[] {
   const generic: Setting[] = [];
   const named: Setting[] = [];
   for (const [variable, text] of Object.entries(env)) {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { environmentSettings, noSuchField } from './environment.ts';
+import { type Environment, environmentSettings, noSuchField } from './environment.ts';
 import { ConfigError } from './error.ts';
 import { type FieldPath, type FieldSchema, isGroup, memberSchema, rootSchema } from './fields.ts';
 import { placeOfFault } from './json-fault.ts';
@@ -10,7 +10,7 @@ import { refuseWrongValues } from './validate.ts';
 
 /** Where a configuration comes from. */
 export interface ConfigSources {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** The file that `GATEWAY_CONFIG` names, already read; null without one. */
   readonly file: { readonly name: string; readonly text: string } | null;
 }

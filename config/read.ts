@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Environment } from './environment.ts';
 import { ConfigError } from './error.ts';
 import { loadConfig } from './load.ts';
 import type { GatewayConfig } from './schema.ts';
@@ -7,7 +8,7 @@ import type { GatewayConfig } from './schema.ts';
  * Reads the configuration of this process: the file that `GATEWAY_CONFIG` names, then the environment.
  * @throws ConfigError
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): GatewayConfig {
+export function readConfig(env: Environment): GatewayConfig {
   const name = env.GATEWAY_CONFIG;
   if (name === undefined || name === '') return loadConfig({ env, file: null });
   let text: string;

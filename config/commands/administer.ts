@@ -5,6 +5,7 @@ import { createLog } from '../../core/log.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { composeAdministration } from '../compose-administration.ts';
 import { embeddedDatabase } from '../embedded-database.ts';
+import type { Environment } from '../environment.ts';
 import { readConfig } from '../read.ts';
 import type { GatewayConfig } from '../schema.ts';
 import { listAudit } from './audit.ts';
@@ -13,8 +14,6 @@ import { createKey, listKeys, revokeKey } from './keys.ts';
 import type { Output } from './output.ts';
 import { resealSecrets } from './secrets.ts';
 import { createTenant, deleteTenant, listTenants, updateTenant } from './tenants.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Commands that change something, and leave an entry in the audit. */
 const changing: ReadonlySet<AdministrationCommand['name']> = new Set([

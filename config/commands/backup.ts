@@ -9,6 +9,7 @@ import { type Places, placesOf } from '../backup/embedded.ts';
 import { type Manifest, names } from '../backup/manifest.ts';
 import { inWorkFolder } from '../backup/work-folder.ts';
 import { copyDatabase, lockDatabase, openingRefusal, secretFile } from '../compose-backup.ts';
+import type { Environment } from '../environment.ts';
 import { readConfig } from '../read.ts';
 import type { GatewayConfig } from '../schema.ts';
 import type { Output } from './output.ts';
@@ -26,10 +27,7 @@ const leftFreeBytes = 64 * 1_048_576;
  * `backup`: everything of an embedded gateway but its secret, as one tar file, beside the gateway that serves.
  * @throws ConfigError, StartRefusal
  */
-export async function backUp(
-  file: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<Output> {
+export async function backUp(file: string, env: Environment): Promise<Output> {
   const config = readConfig(env);
   const places = placesOf(config);
   if (existsSync(file)) throw new StartRefusal(`${file} is there already: name another file.`);

@@ -18,6 +18,7 @@ import { bad, type Finding, good } from '../doctor/finding.ts';
 import { examineHost, type HostPlaces } from '../doctor/host.ts';
 import { examineProxies } from '../doctor/proxies.ts';
 import { embeddedDatabase } from '../embedded-database.ts';
+import type { Environment } from '../environment.ts';
 import { refuseUnservable } from '../load.ts';
 import { readConfig } from '../read.ts';
 import type { GatewayConfig } from '../schema.ts';
@@ -28,7 +29,7 @@ import type { Output } from './output.ts';
  * `doctor`: examines all that a gateway needs, also while one serves. It leaves everything as it was: the object that it
  * writes into a bucket is deleted again. The exit code is 1 when something is wrong.
  */
-export async function doctor(env: Readonly<Record<string, string | undefined>>): Promise<Output> {
+export async function doctor(env: Environment): Promise<Output> {
   const findings = await examine(env);
   const lines = findings.map(
     ({ check, ok, sentence }) => `${ok ? 'ok ' : 'BAD'} ${check}: ${sentence}`,
@@ -37,9 +38,7 @@ export async function doctor(env: Readonly<Record<string, string | undefined>>):
   return { json: { ok: isWell, findings }, text: lines.join('\n'), code: isWell ? 0 : 1 };
 }
 
-async function examine(
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<readonly Finding[]> {
+async function examine(env: Environment): Promise<readonly Finding[]> {
   let config: GatewayConfig;
   try {
     config = readConfig(env);

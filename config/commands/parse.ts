@@ -1,4 +1,5 @@
 import { scopes } from '../../core/scopes.ts';
+import type { Environment } from '../environment.ts';
 import {
   countOption,
   given,
@@ -25,10 +26,7 @@ const api = {
  * @param env `API_URL` and `API_KEY` stand in for `--base-url` and `--api-key`
  * @throws UsageError
  */
-export function parseCommand(
-  args: readonly string[],
-  env: Readonly<Record<string, string | undefined>> = {},
-): Command {
+export function parseCommand(args: readonly string[], env: Environment = {}): Command {
   if (args.length === 0) throw new UsageError('Name a command.');
   if (args.includes('--help') || args.includes('-h')) return { name: 'help' };
   if (args[0] === '--version' || args[0] === '-v') return { name: 'version' };
@@ -122,7 +120,7 @@ export function parseCommand(
 
 function access(
   values: { readonly 'base-url'?: string; readonly 'api-key'?: string },
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
 ): ApiAccess {
   return {
     baseUrl: values['base-url'] ?? env.API_URL ?? 'http://127.0.0.1:3000/v1',

@@ -12,6 +12,7 @@ import { leftInPlace, type Move, putInPlace } from '../backup/placing.ts';
 import { inWorkFolder } from '../backup/work-folder.ts';
 import { composeAdministration } from '../compose-administration.ts';
 import { copyDatabase, lockDatabase, settleRestored } from '../compose-backup.ts';
+import type { Environment } from '../environment.ts';
 import { readConfig } from '../read.ts';
 import type { GatewayConfig } from '../schema.ts';
 import type { Output } from './output.ts';
@@ -21,10 +22,7 @@ import type { Output } from './output.ts';
  * cannot have. All of it is in place at the end, or nothing.
  * @throws ConfigError, StartRefusal, GatewayError
  */
-export async function restore(
-  file: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<Output> {
+export async function restore(file: string, env: Environment): Promise<Output> {
   const config = readConfig(env);
   const places = placesOf(config);
   if (!existsSync(file)) throw new StartRefusal(`There is no file ${file}.`);

@@ -1,14 +1,13 @@
 import { GatewayError } from '../../core/errors.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { gatewayVersion } from '../../core/version.ts';
+import type { Environment } from '../environment.ts';
 import { ConfigError } from '../error.ts';
 import { configReference } from '../reference.ts';
 import type { Command } from './command.ts';
 import { parseCommand } from './parse.ts';
 import { endingSignal } from './stop-signals.ts';
 import { UsageError, usage } from './usage.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Runs the command line and answers the exit code: 0 done, 1 failed, 2 not understood. A failure is one sentence on

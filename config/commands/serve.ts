@@ -10,6 +10,7 @@ import { leftInPlace } from '../backup/placing.ts';
 import { unfinishedWork } from '../backup/work-folder.ts';
 import { composeGateway } from '../compose.ts';
 import { embeddedDatabase } from '../embedded-database.ts';
+import type { Environment } from '../environment.ts';
 import { refuseUnservable } from '../load.ts';
 import { readConfig } from '../read.ts';
 import type { GatewayConfig } from '../schema.ts';
@@ -30,10 +31,7 @@ type Compose = (config: GatewayConfig, log: GatewayLog) => GatewayParts | Promis
  * @param compose what the gateway is made of; a test hands in parts that fail on purpose
  * @throws ConfigError
  */
-export async function serve(
-  env: Readonly<Record<string, string | undefined>>,
-  compose: Compose = composeGateway,
-): Promise<number> {
+export async function serve(env: Environment, compose: Compose = composeGateway): Promise<number> {
   const config = readConfig(env);
   refuseUnservable(config);
   const forPerson = isForPerson(config.log_format, process.stdout.isTTY === true);

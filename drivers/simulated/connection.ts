@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import { LineSocket } from './lines.ts';
 import {
+  type ConnectionRole,
   type Hello,
   type HelloRefused,
-  type PhoneAddress,
   protocolVersion,
   type Welcome,
 } from './network/protocol.ts';
@@ -15,12 +15,6 @@ export interface NetworkPlace {
   readonly instance: string | null;
   readonly secret: string;
 }
-
-/** In what part a connection speaks. */
-export type ConnectionRole =
-  | ({ readonly role: 'session' } & PhoneAddress)
-  | { readonly role: 'control' }
-  | { readonly role: 'gateway' };
 
 /** The network could not be reached, or did not let this connection in. */
 export class NetworkOutOfReach extends Error {}

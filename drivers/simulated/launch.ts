@@ -3,15 +3,10 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DriverLog } from '../../core/contracts/driver.ts';
-import {
-  type ConnectionRole,
-  connectTo,
-  NetworkOutOfReach,
-  type NetworkPlace,
-  NetworkRefusal,
-} from './connection.ts';
+import { connectTo, NetworkOutOfReach, type NetworkPlace, NetworkRefusal } from './connection.ts';
 import type { LineSocket } from './lines.ts';
 import { type NetworkAddress, parseNetworkUrl } from './network/address.ts';
+import type { ConnectionRole, Leave } from './network/protocol.ts';
 import { networkFolder, type Running, readRunning, readSecret } from './network/running.ts';
 import { networkProgram } from './program.ts';
 
@@ -89,7 +84,7 @@ export class SimulatedNetwork {
         clearTimeout(timer);
         done();
       };
-      presence.write({ type: 'leave' });
+      presence.write({ type: 'leave' } satisfies Leave);
     });
     presence.cut();
     this.#found = null;

@@ -11,10 +11,9 @@ import {
   type StateEvent,
 } from '../../core/contracts/driver.ts';
 import { notConnected } from '../../core/contracts/driver-error.ts';
-import type { ConnectionRole } from './connection.ts';
 import { loggedOut, loginRefused, unknownLink, unreachable } from './ending-events.ts';
 import type { SimulatedNetwork } from './launch.ts';
-import type { SessionNotice } from './network/protocol.ts';
+import type { ConnectionRole, SessionNotice } from './network/protocol.ts';
 import { SessionConnection } from './session-connection.ts';
 
 /** The name under which the session's token is stored. */

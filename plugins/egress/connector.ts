@@ -1,18 +1,9 @@
 import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
+import { socketLookup } from './allowed-addresses.ts';
 import { EgressError, handshakeFailureOf } from './failures.ts';
-import { type LookUp, socketLookup } from './lookup.ts';
-import { notPublic, type TargetRules } from './target.ts';
-
-/** How connections are made. */
-export interface ConnectorSettings {
-  readonly rules: TargetRules;
-  readonly lookUp: LookUp;
-  /** For the connection, and again for TLS; nobody waits so long, but a socket is not kept longer. */
-  readonly connectTimeoutMs: number;
-  /** PEM of the authorities trusted instead of the public ones. */
-  readonly authorities?: string;
-}
+import type { EgressSettings } from './settings.ts';
+import { notPublic } from './target.ts';
 
 /**
  * How long one address is tried before the next: long enough for the other side of the world, where Node's
@@ -24,7 +15,7 @@ const addressMs = 1_000;
  * Connector of undici: resolves the host, connects to checked addresses, and checks the address of the socket before
  * the first byte, TLS included.
  */
-export function makeConnector(settings: ConnectorSettings): buildConnector.connector {
+export function makeConnector(settings: EgressSettings): buildConnector.connector {
   const { rules, lookUp, connectTimeoutMs: timeout, authorities } = settings;
   const reach = buildConnector({
     timeout,

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { withTimeout } from '../../core/waiting.ts';
 import type { GuardedConnections } from './agent.ts';
+import { allowedAddresses, type LookUp } from './allowed-addresses.ts';
 import { takeAnswer } from './answer.ts';
 import type {
   ClosableEgress,
@@ -16,7 +17,6 @@ import type {
 import { RequestDeadline, type RequestTimes } from './deadline.ts';
 import { EgressError, failureOf, mayPass } from './failures.ts';
 import { openFile } from './file.ts';
-import { allowedAddresses, type LookUp } from './lookup.ts';
 import type { EgressSettings } from './settings.ts';
 import { readTarget, type Target } from './target.ts';
 

@@ -1,10 +1,10 @@
-import type { LookUp } from './lookup.ts';
+import type { LookUp } from './allowed-addresses.ts';
 import type { TargetRules } from './target.ts';
 
 /** What the guard lets through and how long it waits. */
 export interface EgressSettings {
   readonly rules: TargetRules;
-  /** For a lookup by `refusal`, and after which a socket that does not connect is given up. */
+  /** For a lookup by `refusal`, and after which a socket that does not connect is given up, and again for TLS. */
   readonly connectTimeoutMs: number;
   /** How long a connection is kept for the next request, unless its host says otherwise. Default: 1 s. */
   readonly idleMs?: number;

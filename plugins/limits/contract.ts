@@ -1,14 +1,8 @@
 import type { Caller } from '../../core/contracts/caller.ts';
+import type { Plan, Tenant } from '../tenants/contract.ts';
 
 /** The caps of a plan, by the plans' own field names. */
-export interface PlanCaps {
-  /** Messages accepted per UTC day. */
-  readonly sends_cap: number;
-  /** New contacts per UTC day. */
-  readonly new_contacts_cap: number;
-  /** Length of the warm-up ramp of a new account in days; 0 for none. */
-  readonly ramp_days: number;
-}
+export type PlanCaps = Pick<Plan, 'sends_cap' | 'new_contacts_cap' | 'ramp_days'>;
 
 /** The most that may be counted in one UTC day. */
 export interface Caps {
@@ -28,13 +22,7 @@ export interface GuardSettings {
 }
 
 /** A tenant, as far as limits depend on it. */
-export interface LimitedTenant {
-  readonly mode: 'live' | 'test';
-  /** The plan's name. */
-  readonly plan: string;
-  /** Whether the tenant was made with a ramp. */
-  readonly ramp: boolean;
-}
+export type LimitedTenant = Pick<Tenant, 'mode' | 'plan' | 'ramp'>;
 
 /** An account, as far as limits depend on it. */
 export interface LimitedAccount {

@@ -1,4 +1,5 @@
 import { secondsMs } from '../../core/durations.ts';
+import type { TenantMode } from '../tenants/contract.ts';
 import type { Caps, GuardSettings, LimitRules, PlanCaps } from './contract.ts';
 import { dayOf, rampDayOf, secondsToMidnight } from './days.ts';
 import { loopGuard, openerBurst, safetyHold } from './guards.ts';
@@ -63,7 +64,7 @@ export function guardSettings(limits: {
  * How many days the accounts of a tenant warm up: as its plan says, test tenants only when they were
  * made with a ramp.
  */
-function rampDaysOf(plan: PlanCaps, mode: 'live' | 'test', ramp: boolean): number {
+function rampDaysOf(plan: PlanCaps, mode: TenantMode, ramp: boolean): number {
   if (ramp) return plan.ramp_days === 0 ? usualRampDays : plan.ramp_days;
   return mode === 'live' ? plan.ramp_days : 0;
 }

@@ -2,10 +2,10 @@ import type { Broker } from '../../core/contracts/broker.ts';
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { type MintAddress, withFreshMedia } from '../../core/media-reference.ts';
-import { type DeliverySearch, searchDeliveries } from './delivery-search.ts';
+import { type DeliveryPage, type DeliverySearch, searchDeliveries } from './delivery-search.ts';
 import { notifyOwners } from './engine/due-notices.ts';
 import { makeReplayLane } from './replay.ts';
-import type { DeliveryBacklog, DeliveryPosition } from './tables/delivery-log.ts';
+import type { DeliveryBacklog } from './tables/delivery-log.ts';
 import type { Delivery } from './tables/delivery-rows.ts';
 import type { Webhook } from './tables/webhook-rows.ts';
 
@@ -28,13 +28,6 @@ const forgetLane: Lane<string, number> = {
 export interface LoggedDelivery {
   readonly delivery: Delivery;
   readonly payload: string | null;
-}
-
-/** One page of a log: short or even empty where few deliveries have the event. */
-export interface LoggedPage {
-  readonly deliveries: readonly LoggedDelivery[];
-  /** Where the next page begins; null at the end of the log. */
-  readonly next: DeliveryPosition | null;
 }
 
 /** Dependencies of the delivery log. */
@@ -60,7 +53,7 @@ export class DeliveryLog {
   }
 
   /** A page of a subscription's log, newest first. */
-  async page(webhookId: string, search: DeliverySearch): Promise<LoggedPage> {
+  async page(webhookId: string, search: DeliverySearch): Promise<DeliveryPage<LoggedDelivery>> {
     const table = this.#parts.storage.read.deliveries;
     const { deliveries, next } = await searchDeliveries(table, webhookId, search);
     return { deliveries: await this.#withPayloads(deliveries), next };

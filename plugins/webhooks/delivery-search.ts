@@ -10,8 +10,8 @@ export interface DeliverySearch extends DeliveryFilter {
 }
 
 /** One page of a log: short or even empty where few deliveries have the event. */
-export interface DeliveryPage {
-  readonly deliveries: readonly Delivery[];
+export interface DeliveryPage<Item> {
+  readonly deliveries: readonly Item[];
   /** Where the next page begins; null at the end of the log. */
   readonly next: DeliveryPosition | null;
 }
@@ -25,7 +25,7 @@ export async function searchDeliveries(
   table: Pick<DeliveryTable, 'byIds' | 'list' | 'listEvents'>,
   webhookId: string,
   { event, ...filter }: DeliverySearch,
-): Promise<DeliveryPage> {
+): Promise<DeliveryPage<Delivery>> {
   const { state, limit } = filter;
   if (event === null) {
     const found = await table.list(webhookId, { ...filter, limit: limit + 1 });

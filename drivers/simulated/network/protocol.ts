@@ -29,17 +29,19 @@ export interface PhoneAddress {
   readonly phone: string;
 }
 
+/** In what part a connection speaks. */
+export type ConnectionRole =
+  | ({ readonly role: 'session' } & PhoneAddress)
+  | { readonly role: 'control' }
+  | { readonly role: 'gateway' };
+
 /** The first line. `instance` is the running network that is meant, null for any; `secret` is that of its folder. */
 export type Hello = {
   readonly type: 'hello';
   readonly protocol: number;
   readonly instance: string | null;
   readonly secret: string;
-} & (
-  | ({ readonly role: 'session' } & PhoneAddress)
-  | { readonly role: 'control' }
-  | { readonly role: 'gateway' }
-);
+} & ConnectionRole;
 
 /** The network accepted the connection. */
 export interface Welcome {

@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import type { LookUp } from '../lookup.ts';
+import type { LookUp } from '../allowed-addresses.ts';
 import { FreshFile } from './fresh-file.ts';
 import { localAddresses, parseHosts } from './hosts.ts';
 import { parseSearch, searchedNames } from './search.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { LookUp } from '../../../plugins/egress/allowed-addresses.ts';
 import { GuardedEgress } from '../../../plugins/egress/egress.ts';
-import type { LookUp } from '../../../plugins/egress/lookup.ts';
 import type { TargetRules } from '../../../plugins/egress/target.ts';
 import { certificate } from './certificate.ts';
 
