@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Driver, DriverContext } from '../core/contracts/driver.ts';
 import type { DriverFaults } from '../core/contracts/driver-faults.ts';
 import { asDriver } from '../core/driver-context.ts';
+import { messageOf } from '../core/error-code.ts';
 import type { GatewayLog } from '../core/log.ts';
 import type { SharedDeadline } from '../core/shared-deadline.ts';
 import { makeChatappDriver } from '../drivers/chatapp/driver.ts';
@@ -88,7 +89,7 @@ async function makeOrSay(
         })
       : await makeOutside(name, channel, log, parts);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const isGiven = Object.values(options).some((value) => value !== null && value !== undefined);
     const isMeant = channel.isolate || isGiven;
     log[isMeant || !isOwn ? 'error' : 'info']({ reason }, 'the channel is off for live tenants');

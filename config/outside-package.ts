@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { DriverLog } from '../core/contracts/driver.ts';
+import { messageOf } from '../core/error-code.ts';
 import type { GatewayLog } from '../core/log.ts';
 import { pluginFacts } from '../core/plugin-facts.ts';
 import { withTimeout } from '../core/waiting.ts';
@@ -57,7 +58,7 @@ async function importFactory({ name, folder, fields, noun }: OutsidePackage): Pr
     url = resolve(name, pathToFileURL(join(folder, 'package.json')).href);
     module = await import(url);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const where = await whereThrown(error, url);
     const message = `${fields.name}: ${name} cannot be loaded: ${reason}${where}`;
     throw new ConfigError(fields.name, message, { cause: error });

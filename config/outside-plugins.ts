@@ -1,3 +1,4 @@
+import { messageOf } from '../core/error-code.ts';
 import { type GatewayPlugin, gatewayPlugin } from '../core/kernel.ts';
 import type { GatewayLog } from '../core/log.ts';
 import { type PluginFacts, pluginFacts } from '../core/plugin-facts.ts';
@@ -95,7 +96,7 @@ function refuseMissing(
 }
 
 async function failure(field: string, what: string, error: unknown): Promise<ConfigError> {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   const where = await whereThrown(error);
   return new ConfigError(field, `${field} ${what}: ${reason}${where}`, { cause: error });
 }

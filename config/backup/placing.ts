@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { hasCode } from '../../core/error-code.ts';
 
 /** A file or a folder of the work folder, and where it goes. */
 export type Move = readonly [from: string, to: string];
@@ -48,7 +49,7 @@ async function moveBeside(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EXDEV')) throw error;
+    if (!hasCode(error, 'EXDEV')) throw error;
     await cp(from, to, { recursive: true });
   }
 }

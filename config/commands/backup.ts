@@ -3,6 +3,7 @@ import { copyFile, link, mkdir, open, readdir, rename, statfs, writeFile } from 
 import { dirname, join, relative, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { create } from 'tar';
+import { hasCode } from '../../core/error-code.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { gatewayVersion } from '../../core/version.ts';
 import { type Places, placesOf } from '../backup/embedded.ts';
@@ -145,7 +146,7 @@ async function take(from: string, to: string): Promise<number> {
       await link(path, target).catch(() => copyFile(path, target));
       taken += 1;
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+      if (!hasCode(error, 'ENOENT')) throw error;
     }
   }
   return taken;

@@ -1,4 +1,5 @@
 import { readAuthority } from '../../core/authority.ts';
+import { messageOf } from '../../core/error-code.ts';
 import { createLog } from '../../core/log.ts';
 import {
   type ClusterProcess,
@@ -43,7 +44,7 @@ async function examine(env: Environment): Promise<readonly Finding[]> {
   try {
     config = readConfig(env);
   } catch (error) {
-    return [bad('settings', sentenceOf(error))];
+    return [bad('settings', messageOf(error))];
   }
   const ofSettings = await guarded('settings', async () => {
     refuseUnservable(config);
@@ -152,10 +153,6 @@ async function guarded(
   try {
     return await examination();
   } catch (error) {
-    return [bad(check, sentenceOf(error))];
+    return [bad(check, messageOf(error))];
   }
-}
-
-function sentenceOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/error-code.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { gatewayVersion } from '../../core/version.ts';
@@ -91,7 +92,7 @@ function printFailure(error: unknown, env: Environment): number {
     process.stderr.write(`${error.message}\n`);
     return error instanceof GatewayError && error.code === 'invalid_request' ? 2 : 1;
   }
-  process.stderr.write(`The command failed: ${error instanceof Error ? error.message : error}\n`);
+  process.stderr.write(`The command failed: ${messageOf(error)}\n`);
   if (/^(debug|trace)$/.test(env.LOG_LEVEL ?? '')) console.error(error);
   return 1;
 }

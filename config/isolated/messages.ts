@@ -1,4 +1,5 @@
 import { DriverError } from '../../core/contracts/driver.ts';
+import { asError } from '../../core/error-code.ts';
 
 /** A call on its way to another thread. */
 export interface Call {
@@ -34,7 +35,7 @@ export interface SentError {
 
 /** Takes apart whatever was thrown. Pure. */
 export function sentError(thrown: unknown): SentError {
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const error = asError(thrown);
   const { name, message, stack } = error;
   if (!(error instanceof DriverError)) return { name, message, stack, driver: null };
   const { code, certain, retryAfterMs, concerns } = error;

@@ -1,4 +1,5 @@
 import type { Connection, QueryError } from 'mysql2';
+import { hasCode } from '../../core/error-code.ts';
 import type { Bound } from './bindings.ts';
 import { UnexpectedAnswer } from './faults.ts';
 import { isRefusalToPrepare, type Packet, type PacketWriter } from './packet.ts';
@@ -154,7 +155,7 @@ function packets<Item extends Statement>(statements: readonly Item[]): Item[][] 
 
 /** Whether the server has said nothing for too long. */
 export function isSilence(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'PROTOCOL_SEQUENCE_TIMEOUT';
+  return hasCode(error, 'PROTOCOL_SEQUENCE_TIMEOUT');
 }
 
 function isList(value: unknown, length: number): value is readonly unknown[] {

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { hasCode } from '../../core/error-code.ts';
 import { faultOf } from './faults.ts';
 
 /** How long a writer waits for another process's transaction. */
@@ -29,7 +30,7 @@ export function makePrivate(filename: string): void {
     closeSync(openSync(filename, 'wx', 0o600));
     if (isEmpty) restrict(folder, 0o700);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
     accessSync(filename, constants.R_OK | constants.W_OK);
     for (const ending of ['', '-wal', '-shm']) restrict(`${filename}${ending}`, 0o600);
   }
