@@ -1,5 +1,5 @@
 import type { GatewayLog } from '../../core/log.ts';
-import type { LinkSession } from './link.ts';
+import type { LinkSession } from './link-session.ts';
 
 /** What follows from an alarm. */
 export interface AlarmOptions {

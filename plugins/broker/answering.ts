@@ -1,5 +1,4 @@
 import type { Release, RequestHandler } from '../../core/contracts/broker.ts';
-import type { Json } from '../../core/contracts/json.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { RequestPlace } from '../../core/request-place.ts';
 import { type Addressed, bodyText, type Outgoing } from './outgoing.ts';
@@ -67,7 +66,8 @@ export class Answering {
     // The operation of whoever asks, for the log; a request of the gateway's own is of none.
     const { request_id: id, traceparent } = headers ?? {};
     const place = id === undefined ? null : new RequestPlace(String(id), String(traceparent));
-    const answering = () => this.#answer(handler, subject, bodyText(message.body), late.signal);
+    const request = { subject, text: bodyText(message.body), signal: late.signal };
+    const answering = () => Reply.to(request, handler, this.#options.log);
     void (place === null ? answering() : place.follow(answering)).then((answer) => {
       place?.end();
       clearTimeout(timer);
@@ -85,18 +85,5 @@ export class Answering {
   /** The asker has given it up. */
   cancelled(replyTo: string | undefined, correlationId: string): void {
     this.#open.get(`${replyTo} ${correlationId}`)?.abort();
-  }
-
-  async #answer(
-    handler: RequestHandler,
-    subject: string,
-    text: string,
-    signal: AbortSignal,
-  ): Promise<Reply> {
-    try {
-      return Reply.of(await handler(JSON.parse(text) as Json, { signal }));
-    } catch (error) {
-      return Reply.failure(error, subject, this.#options.log);
-    }
   }
 }

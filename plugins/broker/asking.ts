@@ -1,5 +1,6 @@
 import { RequestUnanswered } from '../../core/contracts/broker.ts';
 import type { Json } from '../../core/contracts/json.ts';
+import { asError } from '../../core/error-code.ts';
 import { requestPlace } from '../../core/request-place.ts';
 import type { Outgoing } from './outgoing.ts';
 import { Reply } from './reply.ts';
@@ -15,14 +16,16 @@ export interface AskingOptions {
 }
 
 interface Question {
-  settle(give: (resolve: (body: Json) => void, reject: (error: Error) => void) => void): void;
+  readonly resolve: (body: Json) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
 }
 
 /** The requests of this process that wait for their answers. */
 export class Asking {
   readonly #options: AskingOptions;
   readonly #questions = new Map<string, Question>();
-  #asked = 0;
+  #lastId = 0;
 
   constructor(options: AskingOptions) {
     this.#options = options;
@@ -32,8 +35,8 @@ export class Asking {
   ask(processId: string, subject: string, body: Json, timeoutMs: number): Promise<Json> {
     if (!this.#options.reaches(processId))
       return Promise.reject(new RequestUnanswered('broker_down'));
-    this.#asked += 1;
-    const correlationId = String(this.#asked);
+    this.#lastId += 1;
+    const correlationId = String(this.#lastId);
     const replyTo = this.#options.processId;
     const { requestId, traceparent } = requestPlace() ?? {};
     const request: Outgoing = {
@@ -55,48 +58,46 @@ export class Asking {
     };
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#give(correlationId, (_, reject) => reject(new RequestUnanswered('timeout')));
+        this.#take(correlationId)?.reject(new RequestUnanswered('timeout'));
         // Its deadline has passed here: that of the other side began later.
         const properties = { type: 'cancel', correlationId, replyTo };
         const { exchange, routingKey } = request;
         this.#options.put({ exchange, routingKey, text: 'null', properties });
       }, timeoutMs);
-      this.#questions.set(correlationId, {
-        settle(give) {
-          clearTimeout(timer);
-          give(resolve, reject);
-        },
-      });
+      this.#questions.set(correlationId, { resolve, reject, timer });
       this.#options.put(request);
     });
   }
 
   /** An answer has arrived; one that nobody waits for is forgotten. */
   answered(correlationId: string, text: string): void {
-    this.#give(correlationId, (resolve, reject) => {
-      try {
-        new Reply(text).deliver(resolve, reject);
-      } catch (error) {
-        reject(error instanceof Error ? error : new Error(String(error)));
-      }
-    });
+    const question = this.#take(correlationId);
+    if (question === undefined) return;
+    const { resolve, reject } = question;
+    try {
+      new Reply(text).deliver(resolve, reject);
+    } catch (error) {
+      reject(asError(error));
+    }
   }
 
   /** There is no such process, or it does not serve the subject. */
   nobodyThere(correlationId: string): void {
-    this.#give(correlationId, (_, reject) => reject(new RequestUnanswered('nobody_there')));
+    this.#take(correlationId)?.reject(new RequestUnanswered('nobody_there'));
   }
 
   /** Gives everything up. */
   close(): void {
     for (const correlationId of [...this.#questions.keys()]) {
-      this.#give(correlationId, (_, reject) => reject(new RequestUnanswered('broker_down')));
+      this.#take(correlationId)?.reject(new RequestUnanswered('broker_down'));
     }
   }
 
-  #give(correlationId: string, give: Parameters<Question['settle']>[0]): void {
+  /** Whoever takes a question settles it. */
+  #take(correlationId: string): Question | undefined {
     const question = this.#questions.get(correlationId);
     this.#questions.delete(correlationId);
-    question?.settle(give);
+    clearTimeout(question?.timer);
+    return question;
   }
 }

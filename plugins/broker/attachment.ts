@@ -1,7 +1,7 @@
 import type { Channel } from 'rabbitmq-client';
 import type { GatewayLog } from '../../core/log.ts';
 import { atMost } from '../../core/waiting.ts';
-import type { LinkSession } from './link.ts';
+import type { LinkSession } from './link-session.ts';
 import type { RabbitmqTiming } from './timing.ts';
 import type { Topology } from './topology.ts';
 

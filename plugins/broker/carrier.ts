@@ -4,7 +4,8 @@ import { withTimeout } from '../../core/waiting.ts';
 import { watchAlarm } from './alarm.ts';
 import type { BrokerLimits, OnDropped } from './contract.ts';
 import { Inbox } from './inbox.ts';
-import { Link, type LinkSession } from './link.ts';
+import { Link } from './link.ts';
+import type { LinkSession } from './link-session.ts';
 import { bodyText } from './outgoing.ts';
 import { Publisher } from './publisher.ts';
 import { Pulse } from './pulse.ts';
@@ -67,10 +68,10 @@ export class Carrier {
       onDropped: () => onDropped('work'),
     });
     this.workers = new Workers({ topology, limits, timing, log });
-    const onRequest = (message: AsyncMessage): void => this.#addressed(message);
+    const onAddressed = (message: AsyncMessage): void => this.#addressed(message);
     const { patienceMs } = timing;
     this.inbox = new Inbox({
-      ...{ processId, topology, limits, log, patienceMs, onRequest },
+      ...{ processId, topology, limits, log, patienceMs, onAddressed },
       onDropped: () => onDropped('incoming'),
     });
     this.pulse = this.#makePulse();

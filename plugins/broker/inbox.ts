@@ -1,10 +1,11 @@
 import type { AsyncMessage, Channel } from 'rabbitmq-client';
 import type { MessageHandler, Release } from '../../core/contracts/broker.ts';
+import { asError } from '../../core/error-code.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { withTimeout } from '../../core/waiting.ts';
 import { Consumer } from './consumer.ts';
 import type { BrokerLimits } from './contract.ts';
-import type { LinkSession } from './link.ts';
+import type { LinkSession } from './link-session.ts';
 import { bodyText, keysOf } from './outgoing.ts';
 import type { Topology } from './topology.ts';
 
@@ -19,7 +20,7 @@ export interface InboxOptions {
   /** Called for each message that is dropped as too many wait for its handler. */
   onDropped(): void;
   /** Takes messages to this process: requests, answers, pulses. */
-  onRequest(message: AsyncMessage): void;
+  onAddressed(message: AsyncMessage): void;
 }
 
 interface Binding {
@@ -49,11 +50,11 @@ export class Inbox {
 
   /** Makes the queues of a fresh connection, with every binding there is. */
   async attach(session: LinkSession): Promise<void> {
-    const { processId, topology, onRequest } = this.#options;
+    const { processId, topology, onAddressed } = this.#options;
     const channel = await session.openChannel();
     await topology.declareInbox(channel, processId, session.number);
     const queues = topology.inbox(processId, session.number);
-    await channel.basicConsume({ queue: queues.requests, noAck: true }, onRequest);
+    await channel.basicConsume({ queue: queues.requests, noAck: true }, onAddressed);
     await channel.basicConsume({ queue: queues.messages, noAck: true }, (message) => {
       const { exchange, body } = message;
       for (const routingKey of keysOf(message)) {
@@ -107,7 +108,7 @@ export class Inbox {
     try {
       await withTimeout(this.#options.patienceMs, what, order(attached));
     } catch (error) {
-      attached.session.fail(error instanceof Error ? error : new Error(String(error)));
+      attached.session.fail(asError(error));
     }
   }
 }

@@ -11,7 +11,9 @@ import {
   type OnDropped,
 } from './contract.ts';
 import { type Endpoint, MemoryHub } from './hub.ts';
+import { Releases } from './releases.ts';
 import { Reply } from './reply.ts';
+import { sendJson } from './send-json.ts';
 
 /** What a memory broker is made with. */
 export interface MemoryBrokerOptions {
@@ -33,7 +35,7 @@ export class MemoryBroker implements ClosableBroker, Endpoint {
   readonly #limits: BrokerLimits;
   readonly #onDropped: OnDropped;
   readonly #handlers = new Map<string, RequestHandler>();
-  readonly #releases = new Set<Release>();
+  readonly #releases = new Releases();
   readonly #closed = new AbortController();
 
   constructor(options: MemoryBrokerOptions) {
@@ -86,7 +88,7 @@ export class MemoryBroker implements ClosableBroker, Endpoint {
     const work = this.#hub.queue(queue, this.#limits.buffer);
     const consumer = this.#consumer(queue, prefetch, 0, handler);
     work.add(consumer);
-    return this.#releasing(async () => {
+    return this.#releases.add(async () => {
       work.remove(consumer);
       work.giveBack(await consumer.release());
     });
@@ -96,7 +98,7 @@ export class MemoryBroker implements ClosableBroker, Endpoint {
   async serve(subject: string, handler: RequestHandler): Promise<Release> {
     if (this.#handlers.has(subject)) throw new Error(`"${subject}" is served already`);
     this.#handlers.set(subject, handler);
-    return this.#releasing(async () => {
+    return this.#releases.add(async () => {
       this.#handlers.delete(subject);
     });
   }
@@ -119,32 +121,20 @@ export class MemoryBroker implements ClosableBroker, Endpoint {
   async close(): Promise<void> {
     this.#hub.leave(this.processId);
     this.#closed.abort();
-    await Promise.all([...this.#releases].map((release) => release()));
+    await this.#releases.all();
   }
 
   /** Called by the hub when another broker asks this process. */
   answer(subject: string, body: string, signal: AbortSignal): Promise<Reply> | null {
     const handler = this.#handlers.get(subject);
-    return handler === undefined ? null : this.#answer(handler, subject, body, signal);
-  }
-
-  async #answer(
-    handler: RequestHandler,
-    subject: string,
-    body: string,
-    signal: AbortSignal,
-  ): Promise<Reply> {
-    try {
-      return Reply.of(await handler(JSON.parse(body) as Json, { signal }));
-    } catch (error) {
-      return Reply.failure(error, subject, this.#log);
-    }
+    if (handler === undefined) return null;
+    return Reply.to({ subject, text: body, signal }, handler, this.#log);
   }
 
   #subscribe(kind: 'host' | 'topic', name: string, handler: MessageHandler): Release {
     const consumer = this.#consumer(name, 1, this.#limits.buffer, handler);
     const unsubscribe = this.#hub.subscribe(kind, name, consumer);
-    return this.#releasing(async () => {
+    return this.#releases.add(async () => {
       unsubscribe();
       await consumer.release();
     });
@@ -156,21 +146,7 @@ export class MemoryBroker implements ClosableBroker, Endpoint {
     return new Consumer({ name, prefetch, buffer, limits, handler, log: this.#log, onDropped });
   }
 
-  #releasing(release: Release): Release {
-    const once: Release = async () => {
-      if (this.#releases.delete(once)) await release();
-    };
-    this.#releases.add(once);
-    return once;
-  }
-
-  /** Sending never throws, whatever it is given. */
-  #send(message: Json, carry: (text: string) => void): void {
-    if (this.#closed.signal.aborted) return;
-    try {
-      carry(JSON.stringify(message));
-    } catch (error) {
-      this.#log.error({ err: error }, 'a message was dropped: it is not JSON');
-    }
+  #send(message: Json, put: (text: string) => void): void {
+    if (!this.#closed.signal.aborted) sendJson(message, put, this.#log);
   }
 }

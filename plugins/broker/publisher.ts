@@ -1,6 +1,6 @@
 import type { Channel, ReturnedMessage } from 'rabbitmq-client';
+import { hasCode } from '../../core/error-code.ts';
 import type { GatewayLog } from '../../core/log.ts';
-import { isCode } from './link.ts';
 import { envelopeOf, fitsAmqp, type Outgoing, timeLeft } from './outgoing.ts';
 
 /** Sent and not yet confirmed at once. */
@@ -164,7 +164,7 @@ export class Publisher {
         () => this.#settled(entry),
         (error) => {
           // Any other error ends the channel, and then it is sent again.
-          if (!isCode(error, 'NACK') || !this.#open.has(entry)) return;
+          if (!hasCode(error, 'NACK') || !this.#open.has(entry)) return;
           this.#options.log.warn({ key: outgoing.routingKey }, 'RabbitMQ refused a message');
           if (this.#options.onRefused === undefined) this.#settled(entry);
           else this.#options.onRefused();

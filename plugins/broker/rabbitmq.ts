@@ -13,6 +13,8 @@ import {
   type OnDropped,
 } from './contract.ts';
 import { type Addressed, bodyText, type Outgoing } from './outgoing.ts';
+import { Releases } from './releases.ts';
+import { sendJson } from './send-json.ts';
 import { defaultTiming, type RabbitmqTiming } from './timing.ts';
 import { Topology } from './topology.ts';
 
@@ -45,7 +47,7 @@ export class RabbitmqBroker implements ClosableBroker {
   readonly #carrier: Carrier;
   readonly #asking: Asking;
   readonly #answering: Answering;
-  readonly #releases = new Set<Release>();
+  readonly #releases = new Releases();
   #closed: Promise<void> | null = null;
 
   /**
@@ -120,21 +122,21 @@ export class RabbitmqBroker implements ClosableBroker {
 
   async host(accountId: string, handler: MessageHandler): Promise<Release> {
     const binding = { exchange: this.#topology.hosts, routingKey: accountId };
-    return this.#releasing(await this.#carrier.inbox.subscribe(binding, handler));
+    return this.#releases.add(await this.#carrier.inbox.subscribe(binding, handler));
   }
 
   async listen(topic: string, handler: MessageHandler): Promise<Release> {
     const binding = { exchange: this.#topology.topics, routingKey: topic };
-    return this.#releasing(await this.#carrier.inbox.subscribe(binding, handler));
+    return this.#releases.add(await this.#carrier.inbox.subscribe(binding, handler));
   }
 
   async work(queue: string, prefetch: number, handler: MessageHandler): Promise<Release> {
-    return this.#releasing(this.#carrier.workers.work(queue, prefetch, handler));
+    return this.#releases.add(this.#carrier.workers.work(queue, prefetch, handler));
   }
 
   /** @throws Error when the subject is served already */
   async serve(subject: string, handler: RequestHandler): Promise<Release> {
-    return this.#releasing(await this.#answering.serve(subject, handler));
+    return this.#releases.add(await this.#answering.serve(subject, handler));
   }
 
   onReady(sweep: () => void): void {
@@ -158,8 +160,8 @@ export class RabbitmqBroker implements ClosableBroker {
   async #close(): Promise<void> {
     this.#asking.close();
     this.#answering.close();
-    const releases = Promise.all([...this.#releases].map((release) => release()));
-    const over = withTimeout(this.#timing.closeMs, 'the end of the handlers', releases);
+    const { closeMs } = this.#timing;
+    const over = withTimeout(closeMs, 'the end of the handlers', this.#releases.all());
     await over.catch((error: unknown) =>
       this.#log.warn({ err: error }, "the broker's handlers did not end in time"),
     );
@@ -175,21 +177,7 @@ export class RabbitmqBroker implements ClosableBroker {
     else if (type === 'nobody') this.#asking.nobodyThere(correlationId);
   }
 
-  /** Sending never throws, whatever it is given. */
   #send(message: Json, put: (text: string) => void): void {
-    if (this.#closed !== null) return;
-    try {
-      put(JSON.stringify(message));
-    } catch (error) {
-      this.#log.error({ err: error }, 'a message was dropped: it is not JSON');
-    }
-  }
-
-  #releasing(release: Release): Release {
-    const once: Release = async () => {
-      if (this.#releases.delete(once)) await release();
-    };
-    this.#releases.add(once);
-    return once;
+    if (this.#closed === null) sendJson(message, put, this.#log);
   }
 }

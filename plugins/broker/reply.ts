@@ -1,3 +1,4 @@
+import type { RequestHandler } from '../../core/contracts/broker.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import { type ErrorCode, type ErrorDetail, errorTable, GatewayError } from '../../core/errors.ts';
 import type { GatewayLog } from '../../core/log.ts';
@@ -10,6 +11,15 @@ interface Refusal {
   readonly retryAfterS?: number;
 }
 
+/** A request as it has arrived. */
+export interface AskedRequest {
+  readonly subject: string;
+  /** The body, as JSON text. */
+  readonly text: string;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
 /** The answer to a request as it crosses the broker: JSON text, either a body or a refusal. */
 export class Reply {
   readonly #text: string;
@@ -18,12 +28,22 @@ export class Reply {
     this.#text = text;
   }
 
-  static of(body: Json): Reply {
-    return new Reply(JSON.stringify({ body }));
+  /** The answer of the handler of a request. Never rejects. */
+  static async to(
+    { subject, text, signal }: AskedRequest,
+    handler: RequestHandler,
+    log: GatewayLog,
+  ): Promise<Reply> {
+    try {
+      const body = await handler(JSON.parse(text) as Json, { signal });
+      return new Reply(JSON.stringify({ body }));
+    } catch (error) {
+      return Reply.#failure(error, subject, log);
+    }
   }
 
   /** A GatewayError stays what it is; anything else is logged here and reaches the asker as `internal_error`. */
-  static failure(error: unknown, subject: string, log: GatewayLog): Reply {
+  static #failure(error: unknown, subject: string, log: GatewayLog): Reply {
     if (!(error instanceof GatewayError)) log.error({ err: error, subject }, 'a request failed');
     const { code, message, details, retryAfterS } =
       error instanceof GatewayError ? error : new GatewayError('internal_error');

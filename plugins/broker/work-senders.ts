@@ -1,6 +1,6 @@
 import type { GatewayLog } from '../../core/log.ts';
 import { Attachment } from './attachment.ts';
-import type { LinkSession } from './link.ts';
+import type { LinkSession } from './link-session.ts';
 import { bodyText, type Outgoing } from './outgoing.ts';
 import { Publisher } from './publisher.ts';
 import type { RabbitmqTiming } from './timing.ts';

@@ -4,7 +4,7 @@ import type { GatewayLog } from '../../core/log.ts';
 import { Attachment } from './attachment.ts';
 import { Consumer, type Fate } from './consumer.ts';
 import type { BrokerLimits } from './contract.ts';
-import type { LinkSession } from './link.ts';
+import type { LinkSession } from './link-session.ts';
 import { bodyText } from './outgoing.ts';
 import type { RabbitmqTiming } from './timing.ts';
 import type { Topology } from './topology.ts';
