@@ -8,7 +8,7 @@ export interface PauseRules {
   /** Minimum age of the first of them, milliseconds. */
   readonly forMs: number;
   /** Whether 410 is a failure as any other, as it is for MCP Events. Default: false. */
-  readonly staysAtGone?: boolean;
+  readonly ignoresGone?: boolean;
 }
 
 /** Status with which a receiver says that it wants no more deliveries. */
@@ -43,7 +43,7 @@ export function afterAttemptAt(
   }
   const consecutiveFailures = health.consecutiveFailures + 1;
   const failingSince = health.failingSince ?? now;
-  const isGone = attempt.statusCode === gone && rules.staysAtGone !== true;
+  const isGone = attempt.statusCode === gone && rules.ignoresGone !== true;
   const isWornOut = consecutiveFailures >= rules.failures && now - failingSince >= rules.forMs;
   return {
     ...seen,

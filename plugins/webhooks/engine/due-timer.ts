@@ -31,28 +31,3 @@ export class DueTimer {
     this.#at = Number.POSITIVE_INFINITY;
   }
 }
-
-/** Throttle: the first call passes at once, later calls are merged into one for each gap. */
-export class DueThrottle {
-  readonly #gapMs: () => number;
-  readonly #timer: DueTimer;
-  #last = Number.NEGATIVE_INFINITY;
-
-  /** @param gapMs asked at each call */
-  constructor(gapMs: () => number, call: () => void) {
-    this.#gapMs = gapMs;
-    this.#timer = new DueTimer(() => {
-      this.#last = performance.now();
-      call();
-    });
-  }
-
-  call(): void {
-    // Never synchronously: the caller may be in the middle of a change.
-    this.#timer.in(this.#last + this.#gapMs() - performance.now());
-  }
-
-  stop(): void {
-    this.#timer.stop();
-  }
-}

@@ -1,5 +1,4 @@
 import type { Release } from '../../../core/contracts/broker.ts';
-import { Loop } from '../../../core/loop.ts';
 import type { PrepareEvents } from '../../events/contract.ts';
 import { Recoveries } from '../recovery/recoveries.ts';
 import { Deliverer } from './deliverer.ts';
@@ -11,17 +10,12 @@ import {
   notifyAll,
   notifyOwners,
 } from './due-notices.ts';
-import { DueThrottle } from './due-timer.ts';
-import { eventsAtOnce, makeFanOutLane } from './fan-out-lane.ts';
-import { type EngineMetrics, engineMetrics } from './metrics.ts';
+import { FanOutLoop } from './fan-out-loop.ts';
+import { engineMetrics } from './metrics.ts';
 import type { EngineParts } from './parts.ts';
+import { Throttle } from './throttle.ts';
 import { startUpkeep } from './upkeep.ts';
 
-/** Sweep: time between two rounds without a message. */
-const sweepMs = 5_000;
-/** Gap between two rounds of the fan-out; longer while no subscription matches, so that a round takes more events. */
-const busyMs = 2;
-const unwantedMs = 100;
 /** Gap between two messages to the processes that deliver. */
 const notifyMs = 25;
 
@@ -41,7 +35,7 @@ export async function startEngine(parts: EngineParts): Promise<Engine> {
   const { storage, broker, outbox } = parts;
   storage.onCommit('deliveries', () => notifyAll(broker));
   if (parts.delivers) return startDelivering(parts);
-  const notifying = new DueThrottle(
+  const notifying = new Throttle(
     () => notifyMs,
     () => broker.toWorker('events', {}),
   );
@@ -101,45 +95,4 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
       }
     },
   };
-}
-
-/** Loop that takes events out of the outbox. */
-class FanOutLoop {
-  readonly #loop: Loop;
-  readonly #throttle: DueThrottle;
-  #wanted = true;
-  #isStopped = false;
-
-  /** @param due called with the receivers to which something is due */
-  constructor({ storage, plans, log }: EngineParts, metrics: EngineMetrics, due: Due) {
-    const lane = makeFanOutLane(plans, due);
-    this.#loop = new Loop(
-      () => sweepMs,
-      async () => {
-        while (!this.#isStopped) {
-          const { events, waiting, suppressed } = await storage.submit(lane, null);
-          metrics.ended('suppressed', suppressed);
-          if (events > 0) this.#wanted = waiting > 0;
-          if (events < eventsAtOnce) return;
-        }
-      },
-      (error) => log.warn({ err: error }, 'the fan-out of events failed'),
-    );
-    this.#throttle = new DueThrottle(
-      () => (this.#wanted ? busyMs : unwantedMs),
-      () => this.#loop.kick(),
-    );
-  }
-
-  /** Starts a round soon, as there may be events. */
-  kick(): void {
-    this.#throttle.call();
-  }
-
-  /** Waits for the transaction under way: what is left in the outbox is fanned out by the next process. */
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#throttle.stop();
-    await this.#loop.stop();
-  }
 }

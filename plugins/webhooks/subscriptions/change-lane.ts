@@ -41,21 +41,21 @@ export function makeChangeLane(parts: ChangeLaneParts): Lane<ChangeInput, Change
       const present = await unit.tenants.present(inputs.map(({ tenantId }) => tenantId));
       const webhooksOf = await load(unit, inputs);
       const writer = new ChangeWriter();
-      const transitions = inputs.map(({ tenantId, id, change }) => {
+      const decided = inputs.map(({ tenantId, id, change }) => {
         if (!present.has(tenantId)) return new GatewayError('unauthorized');
         const webhooks = webhooksOf(tenantId);
         const { maxSubscriptions: most, previousSecretMs } = parts;
         const basis = { tenantId, id, webhooks, most, previousSecretMs, now: unit.now };
-        const transition = decideChange(change, basis);
-        if (transition === null) return new GatewayError('webhook_not_found');
-        if (transition instanceof GatewayError) return transition;
-        if (transition.isDeleted) webhooks.delete(id);
-        else webhooks.set(id, transition.webhook);
-        writer.add(change, transition);
-        return transition;
+        const one = decideChange(change, basis);
+        if (one === null) return new GatewayError('webhook_not_found');
+        if (one instanceof GatewayError) return one;
+        if (one.isDeleted) webhooks.delete(id);
+        else webhooks.set(id, one.webhook);
+        writer.add(change, one);
+        return one;
       });
       await writer.write(unit, parts.log);
-      return await outputs(unit, transitions);
+      return await outputs(unit, decided);
     },
     // Other changes are idempotent; a second deletion would find nothing.
     async recover(unit, { id, change }) {
@@ -83,20 +83,18 @@ async function load(
 
 async function outputs(
   unit: Unit,
-  transitions: readonly (SubscriptionChange | GatewayError)[],
+  decided: readonly (SubscriptionChange | GatewayError)[],
 ): Promise<readonly ChangeOutput[]> {
   const receivers = await unit.receivers.find(
-    transitions.flatMap((transition) =>
-      transition instanceof GatewayError ? [] : [transition.webhook.receiverId],
-    ),
+    decided.flatMap((one) => (one instanceof GatewayError ? [] : [one.webhook.receiverId])),
   );
   const healthOf = new Map(receivers.map(({ id, health }) => [id, health]));
-  return transitions.map((transition) =>
-    transition instanceof GatewayError
-      ? { refused: transition }
+  return decided.map((one) =>
+    one instanceof GatewayError
+      ? { refused: one }
       : {
-          webhook: transition.webhook,
-          health: healthOf.get(transition.webhook.receiverId) ?? null,
+          webhook: one.webhook,
+          health: healthOf.get(one.webhook.receiverId) ?? null,
         },
   );
 }
