@@ -36,7 +36,7 @@ export const configuration = 'configuration';
  * Makes the first pair of tenants, or finds the one that is there, and lets preset keys in. A column that is
  * unique decides between processes that start at once.
  */
-export const beginTenants: Lane<readonly FirstTenant[], readonly Begun[]> = {
+export const beginTenantLane: Lane<readonly FirstTenant[], readonly Begun[]> = {
   name: 'tenants.begin',
   maxBatch: 1,
   locks: () => [],

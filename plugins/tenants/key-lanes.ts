@@ -18,7 +18,7 @@ export interface KeyCreation {
 const mostKeys = 100;
 
 /** Adds keys to tenants under their locks. Repeatable: the id and the key come with the input. */
-export const createKeys: Lane<KeyCreation, 'made' | 'no_tenant' | GatewayError> = {
+export const createKeyLane: Lane<KeyCreation, 'made' | 'no_tenant' | GatewayError> = {
   name: 'keys.create',
   locks: ({ tenantId }) => [`tenant:${tenantId}`],
   run: async (unit, inputs) => {
@@ -64,7 +64,7 @@ async function keyRefusal(
 }
 
 /** Revokes keys under the locks of their tenants, so that none makes another one afterwards; null for one that is gone. */
-export const revokeKeys: Lane<Pick<ApiKey, 'id' | 'tenantId'>, ApiKey | null> = {
+export const revokeKeyLane: Lane<Pick<ApiKey, 'id' | 'tenantId'>, ApiKey | null> = {
   name: 'keys.revoke',
   locks: ({ tenantId }) => [`tenant:${tenantId}`],
   run: async (unit, inputs) => {
@@ -78,7 +78,7 @@ export const revokeKeys: Lane<Pick<ApiKey, 'id' | 'tenantId'>, ApiKey | null> = 
 };
 
 /** Stores when keys were used last. */
-export const storeKeyUse: Lane<KeyUseNote, void> = {
+export const storeKeyUseLane: Lane<KeyUseNote, void> = {
   name: 'keys.used',
   locks: () => [],
   run: async (unit, uses) => {

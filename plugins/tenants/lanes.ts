@@ -10,7 +10,7 @@ interface Creation {
 }
 
 /** Makes tenants with their first keys. Repeatable: the ids and the key come with the input. */
-export const createTenants: Lane<Creation, Tenant> = {
+export const createTenantLane: Lane<Creation, Tenant> = {
   name: 'tenants.create',
   locks: () => [],
   run: async (unit, inputs) => {
@@ -34,7 +34,7 @@ interface Change {
 }
 
 /** Changes tenants under their locks; null for one that does not exist. */
-export const updateTenants: Lane<Change, Tenant | null> = {
+export const updateTenantLane: Lane<Change, Tenant | null> = {
   name: 'tenants.update',
   locks: ({ id }) => [`tenant:${id}`],
   run: async (unit, inputs) => {
@@ -67,7 +67,7 @@ type Deletion = Omit<Change, 'update'>;
  * Deletes tenants: from now on their keys are useless, and what they had is erased in steps. Answers the tenant as it was;
  * null for one that does not exist.
  */
-export const deleteTenants: Lane<Deletion, Tenant | null> = {
+export const deleteTenantLane: Lane<Deletion, Tenant | null> = {
   name: 'tenants.delete',
   maxBatch: 1,
   locks: ({ id }) => [`tenant:${id}`],

@@ -6,7 +6,7 @@ import { whenAvailable } from '../../core/starting.ts';
 import { keyAuthenticator } from './authenticator.ts';
 import type {} from './contract.ts';
 import { planFeatures } from './features.ts';
-import { pruneKeys, storeKeyUse } from './key-lanes.ts';
+import { pruneKeys, storeKeyUseLane } from './key-lanes.ts';
 import { KeyUse } from './key-use.ts';
 import { hashOf } from './keys.ts';
 import { getMe } from './operations/get-me.ts';
@@ -22,7 +22,7 @@ export default gatewayPlugin('tenants', ['storage'], async (app) => {
   provideSingleton(container, 'authenticator', ({ config, storage, clock, log }) => {
     const made = new KeyUse({
       now: () => clock.now(),
-      store: (one) => storage.submit(storeKeyUse, one),
+      store: (one) => storage.submit(storeKeyUseLane, one),
       failed: (error) => log.debug({ err: error }, 'when keys were used could not be stored'),
     });
     use = made;

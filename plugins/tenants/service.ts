@@ -3,13 +3,13 @@ import { GatewayError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { whenAvailable } from '../../core/starting.ts';
-import { type Begun, beginTenants, configuration } from './begin-lane.ts';
+import { type Begun, beginTenantLane, configuration } from './begin-lane.ts';
 import type { FirstKeys, NewKey, Plans, TenantMode, Tenants } from './contract.ts';
 import { changeFeatures, featureNames, offByDefault } from './features.ts';
-import { createKeys, revokeKeys } from './key-lanes.ts';
+import { createKeyLane, revokeKeyLane } from './key-lanes.ts';
 import { refuseTooWide } from './key-rights.ts';
 import { newKey, presetKey, unlimited } from './keys.ts';
-import { createTenants, deleteTenants, updateTenants } from './lanes.ts';
+import { createTenantLane, deleteTenantLane, updateTenantLane } from './lanes.ts';
 
 /** What the service works with. */
 export interface TenantsParts {
@@ -35,7 +35,7 @@ export function tenantsService({ storage, plans, channels, log }: TenantsParts):
     create: async ({ name, mode, plan, ramp }) => {
       const id = newId('ten');
       const key = newKey(mode);
-      const tenant = await storage.submit(createTenants, {
+      const tenant = await storage.submit(createTenantLane, {
         tenant: {
           id,
           name: tenantName(name),
@@ -54,7 +54,7 @@ export function tenantsService({ storage, plans, channels, log }: TenantsParts):
     update: async (id, update) => {
       if (update.plan !== undefined) knownPlan(update.plan);
       changeFeatures([], update, features);
-      const tenant = await storage.submit(updateTenants, { id, update, features });
+      const tenant = await storage.submit(updateTenantLane, { id, update, features });
       if (tenant !== null) {
         const { plan, status, disabled } = tenant;
         log.info({ tenant: id, plan, status, disabled }, 'a tenant was changed');
@@ -62,7 +62,7 @@ export function tenantsService({ storage, plans, channels, log }: TenantsParts):
       return tenant;
     },
     delete: async (id) => {
-      const tenant = await storage.submit(deleteTenants, { id, features });
+      const tenant = await storage.submit(deleteTenantLane, { id, features });
       if (tenant !== null) log.info({ tenant: id }, 'a tenant was deleted');
       return tenant;
     },
@@ -77,7 +77,7 @@ export function tenantsService({ storage, plans, channels, log }: TenantsParts):
       const tenant = (await storage.read.tenants.find([tenantId])).get(tenantId);
       if (tenant === undefined) return null;
       const key = newKey(tenant.mode);
-      const made = await storage.submit(createKeys, {
+      const made = await storage.submit(createKeyLane, {
         ...{ tenantId, key, settings },
         makerId: makerId ?? null,
       });
@@ -94,7 +94,7 @@ export function tenantsService({ storage, plans, channels, log }: TenantsParts):
     revokeKey: async (keyId, tenantId) => {
       const found = await storage.read.apiKeys.find(keyId);
       if (found === null || (tenantId ?? found.tenantId) !== found.tenantId) return null;
-      const key = await storage.submit(revokeKeys, found);
+      const key = await storage.submit(revokeKeyLane, found);
       if (key !== null) log.info({ tenant: key.tenantId, key: keyId }, 'a key was revoked');
       return key;
     },
@@ -105,7 +105,7 @@ export function tenantsService({ storage, plans, channels, log }: TenantsParts):
         firstTenant('test', keys.test, presets),
       ];
       // The same ids and keys at each try: what an earlier one stored is found by them.
-      const begun = await whenAvailable(() => storage.submit(beginTenants, pair));
+      const begun = await whenAvailable(() => storage.submit(beginTenantLane, pair));
       logBegun(begun, log);
       // A preset key is known to its operator and never shown.
       const generated = (mode: TenantMode) =>
