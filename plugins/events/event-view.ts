@@ -1,7 +1,7 @@
 import type { EventView } from '../../core/contracts/event-subscriptions.ts';
 import { type MintAddress, withFreshMedia } from '../../core/media-reference.ts';
 import { timestamp } from '../../core/schemas.ts';
-import type { ReadEvent } from './feed/feed.ts';
+import type { ReadEvent } from './feed/feed-page.ts';
 
 /** An event as clients and plugins see it, with fresh addresses of its media. */
 export function eventView(

@@ -7,7 +7,7 @@ import type { MintAddress } from '../../../core/media-reference.ts';
 import { wantedAccounts } from '../../../core/scopes.ts';
 import type { Cursors } from '../../secrets/contract.ts';
 import { eventView } from '../event-view.ts';
-import type { FeedFilter, FeedPage, FeedPosition } from './feed.ts';
+import type { FeedFilter, FeedPage, FeedPosition } from './feed-page.ts';
 import type { EventsAnswer, EventsQuery } from './schemas.ts';
 
 /** The name under which cursors are signed. */

@@ -1,7 +1,7 @@
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { type EventPageParts, eventPage } from './event-page.ts';
 import { eventCursorExample, eventExample } from './examples.ts';
-import type { FeedPage } from './feed.ts';
+import type { FeedPage } from './feed-page.ts';
 import type { EventPollRequest } from './polls.ts';
 import { EventsAnswer, EventsQuery } from './schemas.ts';
 

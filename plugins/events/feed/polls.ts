@@ -5,7 +5,8 @@ import type { GatewayLog } from '../../../core/log.ts';
 import { LongPoll, LongPolls } from '../../../core/long-poll.ts';
 import type { GrantedSlot, PollSlots } from '../../messages/contract.ts';
 import type { WantedPage } from './event-page.ts';
-import type { Feed, FeedPage, FeedPosition } from './feed.ts';
+import type { Feed } from './feed.ts';
+import type { FeedPage, FeedPosition } from './feed-page.ts';
 
 /** How often all polls are checked for what no wake-up has brought. */
 const rescanMs = 3_000;

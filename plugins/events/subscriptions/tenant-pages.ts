@@ -4,7 +4,8 @@ import { longestTransactionMs, type Storage } from '../../../core/contracts/stor
 import type { GatewayLog } from '../../../core/log.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
 import { eventView } from '../event-view.ts';
-import type { Feed, ReadEvent } from '../feed/feed.ts';
+import type { Feed } from '../feed/feed.ts';
+import type { ReadEvent } from '../feed/feed-page.ts';
 import { moveCursorLane } from './lanes.ts';
 import { watchSlow } from './slow-handlers.ts';
 import type { TenantTurns } from './tenant-turns.ts';

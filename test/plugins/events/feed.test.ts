@@ -4,7 +4,8 @@ import { systemClock } from '../../../core/contracts/clock.ts';
 import type { EventType } from '../../../core/contracts/events.ts';
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
-import { Feed, type FeedPage, type FeedPosition } from '../../../plugins/events/feed/feed.ts';
+import { Feed } from '../../../plugins/events/feed/feed.ts';
+import type { FeedPage, FeedPosition } from '../../../plugins/events/feed/feed-page.ts';
 import { EventNotifier } from '../../../plugins/events/feed/notifier.ts';
 import {
   numberedAtOnce,

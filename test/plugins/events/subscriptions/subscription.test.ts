@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
-import type { FeedFilter, FeedPosition } from '../../../../plugins/events/feed/feed.ts';
+import type { FeedFilter, FeedPosition } from '../../../../plugins/events/feed/feed-page.ts';
 import { Subscription } from '../../../../plugins/events/subscriptions/subscription.ts';
 import { log } from '../../../fixtures/process.ts';
 import { until } from '../../../harness/story.ts';
