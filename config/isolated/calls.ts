@@ -34,7 +34,7 @@ interface Asked {
  */
 export class ThreadCalls {
   readonly #port: Port;
-  readonly #answerNow: (answer: ThreadAnswer) => void;
+  readonly #answerBlocking: (answer: ThreadAnswer) => void;
   readonly #targets = new Map<string, CallTarget>();
   readonly #asked = new Map<number, Asked>();
   readonly #running = new Map<number, AbortController>();
@@ -43,10 +43,10 @@ export class ThreadCalls {
   #last = 0;
   #ended: CallsEnded | null = null;
 
-  /** @param answerNow brings the answer to a call with `now` */
-  constructor(port: Port, answerNow: (answer: ThreadAnswer) => void = () => undefined) {
+  /** @param answerBlocking brings the answer to a blocking call */
+  constructor(port: Port, answerBlocking: (answer: ThreadAnswer) => void = () => undefined) {
     this.#port = port;
-    this.#answerNow = answerNow;
+    this.#answerBlocking = answerBlocking;
     port.on('message', (message) => this.#take(message));
   }
 
@@ -86,7 +86,7 @@ export class ThreadCalls {
     this.#last += 1;
     const id = this.#last;
     const state = signal?.aborted === true ? 'aborted' : 'open';
-    this.#port.postMessage({ id, to, name, args, signal: signal && state, now: false });
+    this.#port.postMessage({ id, to, name, args, signal: signal && state, blocking: false });
     const abort = (): void => this.#port.postMessage({ aborts: id });
     signal?.addEventListener('abort', abort, { once: true });
     try {
@@ -99,7 +99,7 @@ export class ThreadCalls {
 
   /** Calls without an answer. @throws DataCloneError for what is no plain data */
   notify(to: string, name: string, args: readonly unknown[]): void {
-    this.#port.postMessage({ id: 0, to, name, args, signal: null, now: false });
+    this.#port.postMessage({ id: 0, to, name, args, signal: null, blocking: false });
   }
 
   /** Ends all calls and streams: calls to the other thread reject, those from it are aborted. */
@@ -135,7 +135,7 @@ export class ThreadCalls {
     const answers = call.id;
     try {
       const answered = this.#call(call);
-      this.#answer(call, { answers, value: call.now ? answered : await answered });
+      this.#answer(call, { answers, value: call.blocking ? answered : await answered });
     } catch (error) {
       this.#answer(call, { answers, error: sentError(error) });
     } finally {
@@ -153,8 +153,8 @@ export class ThreadCalls {
     return apply(method, [...args, running.signal]);
   }
 
-  #answer({ id, now }: Call, answer: ThreadAnswer): void {
-    if (now) this.#answerNow(answer);
+  #answer({ id, blocking }: Call, answer: ThreadAnswer): void {
+    if (blocking) this.#answerBlocking(answer);
     else if (answer.value instanceof Readable) {
       const stream = Readable.toWeb(this.#shared(answer.value));
       this.#port.postMessage({ ...answer, value: stream }, [stream]);

@@ -13,7 +13,7 @@ import { IsolatedSession } from './session.ts';
 import { DriverThread, type ThreadEnd, type ThreadParts } from './thread.ts';
 import type { DriverFacts } from './thread-data.ts';
 
-export { NoAnswerInTime } from './now.ts';
+export { NoAnswerInTime } from './blocking-calls.ts';
 
 /** The first pause before a new thread; each further one is twice as long, up to the longest. Milliseconds. */
 const firstPauseMs = 1_000;
@@ -160,7 +160,7 @@ export class IsolatedDriver implements Driver {
         if (before !== undefined) return before;
         const thread = this.#thread;
         if (thread === null) throw new Error('the driver is being started anew');
-        const parsed = thread.askNow('driver', 'parse', [rule, text]);
+        const parsed = thread.askBlocking('driver', 'parse', [rule, text]);
         if (typeof parsed === 'string') known.set(text, parsed).set(parsed, parsed);
         // `ContainedDriver` checks the type.
         return parsed as string | null;

@@ -11,7 +11,7 @@ export interface Call {
   /** Null: the call has none. */
   readonly signal: 'open' | 'aborted' | null;
   /** Answered at once, to a thread that does nothing else meanwhile. */
-  readonly now: boolean;
+  readonly blocking: boolean;
 }
 
 /** An answer on its way back. */

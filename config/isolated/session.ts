@@ -7,10 +7,10 @@ import {
   type StateEvent,
 } from '../../core/contracts/driver.ts';
 import { notConnected } from '../../core/contracts/driver-error.ts';
+import { NoAnswerInTime } from './blocking-calls.ts';
 import { CallsEnded } from './calls.ts';
 import { ForgottenNames } from './forgotten-names.ts';
 import { LentFiles } from './lent-files.ts';
-import { NoAnswerInTime } from './now.ts';
 import { type Sending, servedPort } from './served-port.ts';
 import type { DriverThread } from './thread.ts';
 
@@ -81,7 +81,7 @@ export class IsolatedSession implements Session {
   /** A thread that does not answer could write back what was forgotten: it is ended. */
   forget(names: readonly string[]): void {
     this.#forgotten.ask(names);
-    this.#now('forget', [names]);
+    this.#blocking('forget', [names]);
   }
 
   async typing(to: ContactAddress): Promise<void> {
@@ -94,7 +94,7 @@ export class IsolatedSession implements Session {
     this.#home.closed();
     this.#thread?.calls.withdraw(this.#name);
     try {
-      this.#now('close', []);
+      this.#blocking('close', []);
     } finally {
       this.#files?.end();
     }
@@ -109,11 +109,11 @@ export class IsolatedSession implements Session {
   }
 
   /** Ends a thread that does not answer at once. */
-  #now(name: 'close' | 'forget', args: readonly unknown[]): void {
+  #blocking(name: 'close' | 'forget', args: readonly unknown[]): void {
     const thread = this.#thread;
     if (thread === null || thread.isEnding) return;
     try {
-      thread.insistNow(this.#name, name, args);
+      thread.insistBlocking(this.#name, name, args);
     } catch (error) {
       if (!(error instanceof NoAnswerInTime)) throw error;
       thread.cut();

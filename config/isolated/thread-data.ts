@@ -1,7 +1,7 @@
 import type { DriverCapabilities } from '../../core/contracts/driver.ts';
 import type { DeadlineMemory } from '../../core/shared-deadline.ts';
 import type { OutsidePackage } from '../outside-package.ts';
-import type { NowAnswers } from './now.ts';
+import type { BlockingAnswers } from './blocking-calls.ts';
 
 /** Between two signs of life of a thread, and between two checks for one, milliseconds. */
 export const beatMs = 1_000;
@@ -13,7 +13,7 @@ export interface ThreadData {
   readonly dataDir: string;
   /** The most memory that the driver may keep, in MiB. */
   readonly memoryMb: number;
-  readonly answers: NowAnswers;
+  readonly answers: BlockingAnswers;
   /** Of the local deadline of the process's leases: past it no byte goes out. */
   readonly deadline: DeadlineMemory;
 }

@@ -4,9 +4,9 @@ import type { DriverFaults } from '../../core/contracts/driver-faults.ts';
 import type { SharedDeadline } from '../../core/shared-deadline.ts';
 import { atMost } from '../../core/waiting.ts';
 import { inTime } from '../outside-package.ts';
+import { BlockingCalls } from './blocking-calls.ts';
 import { CallsEnded, ThreadCalls } from './calls.ts';
 import { receivedError, type SentError } from './messages.ts';
-import { CallsNow } from './now.ts';
 import { beatMs, type DriverFacts, type ThreadData } from './thread-data.ts';
 import { heapRoom } from './worker-memory.ts';
 
@@ -37,7 +37,7 @@ export interface ThreadEnd {
 export class DriverThread {
   readonly calls: ThreadCalls;
   readonly startedAt = performance.now();
-  readonly #now = new CallsNow();
+  readonly #blocking = new BlockingCalls();
   readonly #worker: Worker;
   readonly #onEnd: (end: ThreadEnd) => void;
   #silent = 0;
@@ -47,7 +47,7 @@ export class DriverThread {
   /** @param onEnd called once no code of the driver can run any more, unless that was asked for */
   constructor({ log, faults, deadline, ...parts }: ThreadParts, onEnd: (end: ThreadEnd) => void) {
     const { channel, memoryMb } = parts;
-    const { answers } = this.#now;
+    const { answers } = this.#blocking;
     const workerData: ThreadData = { ...parts, answers, deadline: deadline.memory };
     this.#onEnd = onEnd;
     this.#worker = new Worker(program, {
@@ -58,7 +58,7 @@ export class DriverThread {
     this.calls.serve('gateway', {
       beat: () => {
         this.#silent = 0;
-        this.#now.isLate = false;
+        this.#blocking.isLate = false;
       },
       log: (level: keyof DriverLog, facts: object, message: string) => log[level](facts, message),
       unhandled(accountId: string | null, error: SentError): void {
@@ -94,20 +94,20 @@ export class DriverThread {
     }
   }
 
-  /** Asks, and stops all other work of the gateway meanwhile, see `CallsNow.ask`. */
-  askNow(to: string, name: string, args: readonly unknown[]): unknown {
-    return this.#now.ask((call) => this.#worker.postMessage(call), to, name, args);
+  /** Asks, and stops all other work of the gateway meanwhile, see `BlockingCalls.ask`. */
+  askBlocking(to: string, name: string, args: readonly unknown[]): unknown {
+    return this.#blocking.ask((call) => this.#worker.postMessage(call), to, name, args);
   }
 
-  /** The same for what has to be done, see `CallsNow.insist`. */
-  insistNow(to: string, name: string, args: readonly unknown[]): void {
-    this.#now.insist((call) => this.#worker.postMessage(call), to, name, args);
+  /** The same for what has to be done, see `BlockingCalls.insist`. */
+  insistBlocking(to: string, name: string, args: readonly unknown[]): void {
+    this.#blocking.insist((call) => this.#worker.postMessage(call), to, name, args);
   }
 
   /** Ends a thread that does not answer: nothing runs in it any more when this has returned, but a long system call. */
   cut(): void {
     void this.#stalled();
-    this.#now.waitForEnd(cutMs);
+    this.#blocking.waitForEnd(cutMs);
   }
 
   /** Resolves when no code of the driver can run any more. */
@@ -121,10 +121,10 @@ export class DriverThread {
   }
 
   async #end(why: ThreadEnd | null): Promise<void> {
-    this.#now.isLate = true;
+    this.#blocking.isLate = true;
     if (this.#watch !== null) clearInterval(this.#watch);
     await atMost(endMs, this.#worker.terminate());
-    this.#now.close();
+    this.#blocking.close();
     const message = why?.error.message ?? 'the thread of the driver was ended';
     this.calls.end(new CallsEnded(message, { cause: why?.error }));
     if (why !== null) this.#onEnd(why);

@@ -11,10 +11,10 @@ import { SharedDeadline } from '../../core/shared-deadline.ts';
 import { refuseNoDriver } from '../driver-shape.ts';
 import { isThrownAtAbort } from '../driver-signal.ts';
 import { makeOfPackage } from '../outside-package.ts';
+import { answerBlocking } from './blocking-calls.ts';
 import { ThreadCalls } from './calls.ts';
 import { LeaseWatch } from './lease-watch.ts';
 import { sentError } from './messages.ts';
-import { answerNow } from './now.ts';
 import { beatMs, type DriverFacts, type ThreadData } from './thread-data.ts';
 import { threadLog } from './worker-log.ts';
 import { limitMemory } from './worker-memory.ts';
@@ -24,7 +24,7 @@ import { serveSession } from './worker-session.ts';
 const { channel, outside, dataDir, memoryMb, answers, deadline } = workerData as ThreadData;
 if (parentPort === null) throw new Error('this is the program of a worker thread');
 
-const calls = new ThreadCalls(parentPort, (answer) => answerNow(answers, answer));
+const calls = new ThreadCalls(parentPort, (answer) => answerBlocking(answers, answer));
 
 const lease = new LeaseWatch(new SharedDeadline(deadline));
 lease.start();

@@ -10,7 +10,7 @@ const turnMs = 10;
 const endTurnMs = 1;
 
 /** What the thread that answers is handed. */
-export interface NowAnswers {
+export interface BlockingAnswers {
   /** The id of the last call that was answered. */
   readonly last: Int32Array;
   readonly port: MessagePort;
@@ -20,9 +20,9 @@ export interface NowAnswers {
 export class NoAnswerInTime extends Error {}
 
 /** Calls to another thread that are answered before anything else happens in this one. */
-export class CallsNow {
+export class BlockingCalls {
   /** For the other thread; the port is transferred. */
-  readonly answers: NowAnswers;
+  readonly answers: BlockingAnswers;
   /** Set after a question without an answer: none is asked again until this is taken back. */
   isLate = false;
   readonly #port: MessagePort;
@@ -59,7 +59,7 @@ export class CallsNow {
   ): unknown {
     this.#id += 1;
     const id = this.#id;
-    post({ id, to, name, args, signal: null, now: true });
+    post({ id, to, name, args, signal: null, blocking: true });
     for (let leftMs = waitMs; ; ) {
       const last = Atomics.load(this.answers.last, 0);
       if (last === id) return this.#take(id);
@@ -89,7 +89,7 @@ export class CallsNow {
 
   #take(id: number): unknown {
     for (;;) {
-      // `answerNow` alone writes there; what came too late comes first.
+      // `answerBlocking` alone writes there; what came too late comes first.
       const answer = receiveMessageOnPort(this.#port)?.message as ThreadAnswer;
       if (answer.answers !== id) continue;
       if (answer.error !== undefined) throw receivedError(answer.error);
@@ -99,7 +99,7 @@ export class CallsNow {
 }
 
 /** Answers such a call, in the thread that was asked. @throws DataCloneError for what is no plain data */
-export function answerNow({ last, port }: NowAnswers, answer: ThreadAnswer): void {
+export function answerBlocking({ last, port }: BlockingAnswers, answer: ThreadAnswer): void {
   port.postMessage(answer);
   Atomics.store(last, 0, answer.answers);
   Atomics.notify(last, 0);
