@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import type { tl } from '@mtcute/core';
 import type { Port } from '../../core/contracts/driver.ts';
 import type { Client } from './client.ts';
-import { e164Of } from './people.ts';
+import { e164Of } from './person.ts';
 import type { Progress } from './progress.ts';
 import { loggableError, meaningOf } from './rpc-errors.ts';
 import type { CredentialBuffer } from './storage/credential-buffer.ts';

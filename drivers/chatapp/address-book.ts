@@ -3,7 +3,7 @@ import type { Port } from '../../core/contracts/driver.ts';
 import type { AccountCheck } from './account-check.ts';
 import type { Client } from './client.ts';
 import type { Memory } from './memory.ts';
-import { eventsOf } from './people.ts';
+import { eventsOf } from './person.ts';
 import type { Timing } from './timing.ts';
 import { Trouble } from './trouble.ts';
 

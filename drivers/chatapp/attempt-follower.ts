@@ -7,7 +7,7 @@ import { type Break, disconnected, loggedOut, outcomeOf } from './causes.ts';
 import type { ChatappConnection } from './connection.ts';
 import { wrongPhoneRefusal } from './leaving.ts';
 import { Memory } from './memory.ts';
-import { e164Of } from './people.ts';
+import { e164Of } from './person.ts';
 import { loggableError, meaningOf } from './rpc-errors.ts';
 import type { SessionStorage } from './storage/session-storage.ts';
 import type { Turn } from './turn.ts';

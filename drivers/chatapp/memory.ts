@@ -4,7 +4,8 @@ import type {
   CredentialStore,
   StoredCredentials,
 } from '../../core/contracts/driver.ts';
-import { People, type Person, personName } from './people.ts';
+import { People } from './people.ts';
+import { type Person, personName } from './person.ts';
 import { Progress } from './progress.ts';
 import { ChatList } from './sending/chat-list.ts';
 import { CredentialBuffer } from './storage/credential-buffer.ts';

@@ -22,16 +22,3 @@ export function rampDayOf(dayOne: string | null, rampDays: number, at: number): 
   const day = Math.round((Date.parse(dayOf(at)) - Date.parse(dayOne)) / dayMs) + 1;
   return day > rampDays ? null : Math.max(1, day);
 }
-
-/** Sum of counters. */
-export function sumOf(
-  counters: readonly { readonly sends: number; readonly newContacts: number }[],
-): { readonly sends: number; readonly newContacts: number } {
-  return counters.reduce(
-    (sum, { sends, newContacts }) => ({
-      sends: sum.sends + sends,
-      newContacts: sum.newContacts + newContacts,
-    }),
-    { sends: 0, newContacts: 0 },
-  );
-}

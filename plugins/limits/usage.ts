@@ -1,7 +1,6 @@
 import type { Caller } from '../../core/contracts/caller.ts';
 import type { Storage, Tables } from '../../core/contracts/storage.ts';
 import type { AccountLimits, LimitedAccount, LimitedTenant, LimitRules } from './contract.ts';
-import { sumOf } from './days.ts';
 
 const none = { sends: 0, newContacts: 0 };
 
@@ -81,4 +80,17 @@ async function countOf(
   const own = (await read.accounts.ofTenants([tenantId])).filter(({ id }) => accountIds.has(id));
   const connected = own.filter(({ status }) => status === 'connected');
   return { total: own.length, connected: connected.length };
+}
+
+/** Sum of counters. */
+export function sumOf(
+  counters: readonly { readonly sends: number; readonly newContacts: number }[],
+): { readonly sends: number; readonly newContacts: number } {
+  return counters.reduce(
+    (sum, { sends, newContacts }) => ({
+      sends: sum.sends + sends,
+      newContacts: sum.newContacts + newContacts,
+    }),
+    { sends: 0, newContacts: 0 },
+  );
 }

@@ -1,6 +1,7 @@
 import { type ContactAddress, DriverError, type Port } from '../../../core/contracts/driver.ts';
 import type { Client } from '../client.ts';
-import { type People, type Person, personContact } from '../people.ts';
+import type { People } from '../people.ts';
+import { type Person, personContact } from '../person.ts';
 import { isRpcError, meaningOf } from '../rpc-errors.ts';
 import type { CredentialBuffer } from '../storage/credential-buffer.ts';
 import type { ChatList } from './chat-list.ts';

@@ -2,7 +2,7 @@ import type { Long, tl } from '@mtcute/core';
 import type { OutboundMessage } from '../../../core/contracts/driver.ts';
 import type { Client } from '../client.ts';
 import { history } from '../history.ts';
-import { inputPeer, type Person } from '../people.ts';
+import { inputPeer, type Person } from '../person.ts';
 import type { Progress, SentMessage } from '../progress.ts';
 import { differenceSince } from '../updates/difference.ts';
 

@@ -10,7 +10,8 @@ import {
 import { notConnected } from '../../../core/contracts/driver-error.ts';
 import type { AccountCheck } from '../account-check.ts';
 import type { Client } from '../client.ts';
-import { inputPeer, type People, type Person } from '../people.ts';
+import type { People } from '../people.ts';
+import { inputPeer, type Person } from '../person.ts';
 import type { Progress, SentMessage } from '../progress.ts';
 import { randomIdOf } from '../random-id.ts';
 import { isRpcErrorNamed, meaningOf } from '../rpc-errors.ts';

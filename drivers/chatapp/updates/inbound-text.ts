@@ -5,7 +5,7 @@ import {
   pollText,
   unsupportedText,
 } from '../../../core/contracts/inbound-text.ts';
-import { e164Of, fullName } from '../people.ts';
+import { e164Of, fullName } from '../person.ts';
 
 /**
  * The text of an inbound message: a typed text wins; a file needs none; anything else is named in brackets. decisions:

@@ -1,5 +1,5 @@
 import type { DriverEvent, Port } from '../../../core/contracts/driver.ts';
-import { eventsOf, type PersonChange } from '../people.ts';
+import { eventsOf, type PersonChange } from '../person.ts';
 import type { Position } from './sequence.ts';
 import type { Apart, Translated } from './translated.ts';
 

@@ -1,7 +1,8 @@
 import type { ReceiptEvent } from '../../../core/contracts/driver.ts';
 import type { Client } from '../client.ts';
 import { history, pageSize } from '../history.ts';
-import { inputPeer, type People, type Person } from '../people.ts';
+import type { People } from '../people.ts';
+import { inputPeer, type Person } from '../person.ts';
 import type { Progress } from '../progress.ts';
 import type { CredentialBuffer } from '../storage/credential-buffer.ts';
 import { DeletedUnread } from './deleted-unread.ts';

@@ -1,5 +1,5 @@
 import type { DriverEvent, LeftOutKind } from '../../../core/contracts/driver.ts';
-import type { PersonChange } from '../people.ts';
+import type { PersonChange } from '../person.ts';
 
 /** What an update means to the gateway. */
 export interface Translated {

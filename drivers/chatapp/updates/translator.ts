@@ -1,7 +1,8 @@
 import type { tl } from '@mtcute/core';
 import type { DriverContact, LeftOutKind } from '../../../core/contracts/driver.ts';
 import type { Client } from '../client.ts';
-import { e164Of, fullName, type People, type Person, personContact } from '../people.ts';
+import type { People } from '../people.ts';
+import { e164Of, fullName, type Person, personContact } from '../person.ts';
 import type { Progress } from '../progress.ts';
 import { attachmentOf } from './inbound-media.ts';
 import { inboundTextOf } from './inbound-text.ts';

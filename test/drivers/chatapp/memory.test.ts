@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { StoredCredentials } from '../../../core/contracts/driver.ts';
 import { credentialsOf } from '../../../drivers/chatapp/memory.ts';
-import type { Person } from '../../../drivers/chatapp/people.ts';
+import type { Person } from '../../../drivers/chatapp/person.ts';
 
 /** Answers within the same turn of the event loop, as an embedded database does. */
 class CountedCredentials implements StoredCredentials {

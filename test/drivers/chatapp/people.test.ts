@@ -1,6 +1,7 @@
 import type { tl } from '@mtcute/core';
 import t from 'tap';
-import { eventsOf, People, type PersonChange } from '../../../drivers/chatapp/people.ts';
+import { People } from '../../../drivers/chatapp/people.ts';
+import { eventsOf, type PersonChange } from '../../../drivers/chatapp/person.ts';
 import { CredentialBuffer } from '../../../drivers/chatapp/storage/credential-buffer.ts';
 import { MemoryCredentials } from '../../../testing/contract/driver/port.ts';
 
