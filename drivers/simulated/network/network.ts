@@ -1,18 +1,14 @@
 import { Phone } from './phone.ts';
+import type { PhoneConnection } from './phone-link.ts';
 import type { PhoneAddress } from './protocol.ts';
 import type { Quota } from './quota.ts';
 import type { NetworkStore } from './store.ts';
 
-/** A connection of a driver that can be cut when its network goes out of reach. */
-export interface CuttableLine {
-  readonly address: PhoneAddress;
-  end(): void;
-}
-
 /** All phones of all networks, and which networks are out of reach. */
 export class Network {
   readonly store: NetworkStore;
-  readonly lines = new Set<CuttableLine>();
+  /** Those of drivers, which are cut when their network goes out of reach. */
+  readonly connections = new Set<PhoneConnection>();
   readonly #phones = new Map<string, Phone>();
   readonly #channels = new Map<string, Set<string>>();
   readonly #unreachable: Set<string>;
@@ -82,7 +78,7 @@ export class Network {
   }
 
   #cut(isCut: (address: PhoneAddress) => boolean): void {
-    for (const line of this.lines) if (isCut(line.address)) line.end();
+    for (const one of this.connections) if (isCut(one.address)) one.end();
   }
 
   /** Removes everything of a network: its tenant is erased. */

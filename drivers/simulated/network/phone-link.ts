@@ -4,10 +4,11 @@ import type { PhoneMailbox } from './mailbox.ts';
 import { PhonePairing } from './pairing.ts';
 import type { Phone } from './phone.ts';
 import { dropEndAt, relinked, restrictionAt } from './phone-record.ts';
-import type { DriverRequest, LogOutReason, SessionNotice } from './protocol.ts';
+import type { DriverRequest, LogOutReason, PhoneAddress, SessionNotice } from './protocol.ts';
 
 /** One connection of a driver, as a phone sees it. */
-export interface Line {
+export interface PhoneConnection {
+  readonly address: PhoneAddress;
   notify(notice: SessionNotice): void;
   /** Ends the connection after everything that was sent on it. */
   end(): void;
@@ -18,8 +19,8 @@ export class PhoneLink {
   readonly #phone: Phone;
   readonly #mailbox: PhoneMailbox;
   readonly #qrLifetimesMs: readonly number[];
-  #pairing: { readonly under: PhonePairing; readonly line: Line } | null = null;
-  #attached: Line | null = null;
+  #pairing: { readonly under: PhonePairing; readonly connection: PhoneConnection } | null = null;
+  #attached: PhoneConnection | null = null;
 
   /** @param qrLifetimesMs how long each QR code of an attempt is shown, in milliseconds */
   constructor(phone: Phone, mailbox: PhoneMailbox, qrLifetimesMs: readonly number[]) {
@@ -33,9 +34,9 @@ export class PhoneLink {
     return this.#pairing?.under ?? null;
   }
 
-  /** Whether this line may act for the phone. */
-  isAttached(line: Line): boolean {
-    return this.#attached === line;
+  /** Whether this connection may act for the phone. */
+  isAttached(connection: PhoneConnection): boolean {
+    return this.#attached === connection;
   }
 
   /** Whether the phone's connections are being refused. */
@@ -44,10 +45,10 @@ export class PhoneLink {
   }
 
   /** A driver wants to link the phone; an attempt that is under way elsewhere is given up. */
-  begin(line: Line, request: Extract<DriverRequest, { type: 'link' }>): void {
+  begin(connection: PhoneConnection, request: Extract<DriverRequest, { type: 'link' }>): void {
     const { address, profile } = this.#phone;
     if (!profile.capabilities.linkMethods.includes(request.method)) {
-      line.notify({
+      connection.notify({
         type: 'refused',
         message: `Nobody can link by ${request.method} here: choose another way.`,
       });
@@ -59,78 +60,84 @@ export class PhoneLink {
         phone: address.phone,
         profile,
         password: () => this.#phone.record.password,
-        notify: (notice) => line.notify(notice),
-        linked: () => this.#linked(line, request),
+        notify: (notice) => connection.notify(notice),
+        linked: () => this.#linked(connection, request),
         expired: () => {
           this.#pairing = null;
         },
       },
       this.#qrLifetimesMs,
     );
-    this.#pairing = { under: pairing, line };
+    this.#pairing = { under: pairing, connection };
     pairing.begin(request.method);
   }
 
-  /** What the user typed, on the line that is being linked. */
-  answer(line: Line, field: 'code' | 'password', value: string): 'accepted' | 'wrong' {
-    return this.#pairing?.line === line ? this.#pairing.under.answer(field, value) : 'wrong';
+  /** What the user typed, on the connection that is being linked. */
+  answer(
+    connection: PhoneConnection,
+    field: 'code' | 'password',
+    value: string,
+  ): 'accepted' | 'wrong' {
+    return this.#pairing?.connection === connection
+      ? this.#pairing.under.answer(field, value)
+      : 'wrong';
   }
 
   /** A driver comes back with the token of its session. */
-  resume(line: Line, token: string): void {
+  resume(connection: PhoneConnection, token: string): void {
     const { record } = this.#phone;
     if (token !== record.token) {
       const ended = record.ended.find((session) => session.token === token);
-      line.notify({ type: 'logged_out', reason: ended?.reason ?? 'session_lost' });
-      line.end();
+      connection.notify({ type: 'logged_out', reason: ended?.reason ?? 'session_lost' });
+      connection.end();
       return;
     }
-    this.#attach(line);
-    line.notify({ type: 'resumed' });
+    this.#attach(connection);
+    connection.notify({ type: 'resumed' });
   }
 
   /** The driver is ready to be offered events. */
-  ready(line: Line): void {
-    if (this.#attached === line) this.#mailbox.open(line);
+  ready(connection: PhoneConnection): void {
+    if (this.#attached === connection) this.#mailbox.open(connection);
   }
 
   /** The driver has kept these events. */
-  acknowledge(line: Line, offers: readonly number[]): void {
-    if (this.#attached === line) this.#mailbox.acknowledge(offers);
+  acknowledge(connection: PhoneConnection, offers: readonly number[]): void {
+    if (this.#attached === connection) this.#mailbox.acknowledge(offers);
   }
 
   /** The driver could not keep these events just now. */
-  giveBack(line: Line, offers: readonly number[]): void {
-    if (this.#attached === line) this.#mailbox.giveBack(offers);
+  giveBack(connection: PhoneConnection, offers: readonly number[]): void {
+    if (this.#attached === connection) this.#mailbox.giveBack(offers);
   }
 
   /** The driver ends the link. */
-  logOut(line: Line, token: string): void {
+  logOut(connection: PhoneConnection, token: string): void {
     if (token !== this.#phone.record.token) return;
-    if (this.#attached === line) this.#detach();
+    if (this.#attached === connection) this.#detach();
     this.end('logged_out');
   }
 
   /** The connection is over. */
-  left(line: Line): void {
-    if (this.#pairing?.line === line) this.#endPairing();
-    if (this.#attached === line) this.#detach();
+  left(connection: PhoneConnection): void {
+    if (this.#pairing?.connection === connection) this.#endPairing();
+    if (this.#attached === connection) this.#detach();
   }
 
   /** Ends the link from the network's or the owner's side. */
   end(reason: LogOutReason): void {
     const { record } = this.#phone;
     if (record.token === null) return;
-    const line = this.#attached;
+    const connection = this.#attached;
     this.#detach();
     this.#phone.record = relinked(record, reason, null);
-    line?.notify({ type: 'logged_out', reason });
-    line?.end();
+    connection?.notify({ type: 'logged_out', reason });
+    connection?.end();
   }
 
   /** The network forgets the phone: nobody is linked to it any more, nor can be. */
   vanish(): void {
-    this.#pairing?.line.end();
+    this.#pairing?.connection.end();
     this.#endPairing();
     this.end('session_lost');
   }
@@ -143,14 +150,14 @@ export class PhoneLink {
 
   /** Ends the attempt to link that is under way. */
   refuseLogin(): void {
-    this.#pairing?.line.notify({
+    this.#pairing?.connection.notify({
       type: 'refused',
       message: 'The network refused this login: connect again.',
     });
     this.#endPairing();
   }
 
-  #linked(line: Line, request: Extract<DriverRequest, { type: 'link' }>): void {
+  #linked(connection: PhoneConnection, request: Extract<DriverRequest, { type: 'link' }>): void {
     this.#pairing = null;
     const phone = this.#phone;
     const token = randomBytes(24).toString('base64url');
@@ -158,23 +165,23 @@ export class PhoneLink {
     this.#mailbox.remove(
       ({ type }) => type === 'contacts' || type === 'history' || type === 'state',
     );
-    this.#attach(line);
-    line.notify({ type: 'linked', token });
+    this.#attach(connection);
+    connection.notify({ type: 'linked', token });
     if (restrictionAt(phone.record, Date.now()) !== null) phone.offerRestriction();
     for (const event of importsOf(phone.address, phone.profile, phone.record, request)) {
       phone.offer(event);
     }
   }
 
-  #attach(line: Line): void {
+  #attach(connection: PhoneConnection): void {
     const older = this.#attached;
-    if (older !== null && older !== line) {
+    if (older !== null && older !== connection) {
       this.#detach();
       // Linked anew, or the same session opened a second time: the later one stays.
       older.notify({ type: 'logged_out', reason: 'replaced' });
       older.end();
     }
-    this.#attached = line;
+    this.#attached = connection;
   }
 
   #detach(): void {

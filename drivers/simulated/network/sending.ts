@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { SendBehaviour } from './control-protocol.ts';
 import type { Phone } from './phone.ts';
-import type { Line } from './phone-link.ts';
+import type { PhoneConnection } from './phone-link.ts';
 import { type PhoneRecord, recipientAddress, restrictionAt } from './phone-record.ts';
 import type { SentText } from './protocol.ts';
 import type { AcceptedMessage, NetworkStore } from './store.ts';
@@ -28,7 +28,7 @@ const receiptsOf: Readonly<Record<SendBehaviour, readonly ('delivered' | 'read')
 export function receiveSend(
   store: NetworkStore,
   phone: Phone,
-  line: Line,
+  connection: PhoneConnection,
   sent: SentText & { readonly id: number },
 ): void {
   const now = Date.now();
@@ -38,7 +38,7 @@ export function receiveSend(
   const earlier = store.accepted(phone.id, reference);
   const refusal = earlier === null ? refusalOf(phone, recipient, now, store) : null;
   if (refusal !== null) {
-    after(latencyMs, () => line.notify({ type: 'not_sent', id, ...refusal }));
+    after(latencyMs, () => connection.notify({ type: 'not_sent', id, ...refusal }));
     return;
   }
   if (earlier !== null) store.raiseAttempts(earlier.id);
@@ -46,7 +46,7 @@ export function receiveSend(
   const accepted = earlier ?? store.accept(phone.id, newNetworkId(), message, now);
   if (send === 'hang') return;
   after(latencyMs, () =>
-    line.notify({ type: 'sent', id, network_id: accepted.networkId, at: now }),
+    connection.notify({ type: 'sent', id, network_id: accepted.networkId, at: now }),
   );
   offerReceipts(store, phone, accepted, reference, now);
 }

@@ -3,10 +3,10 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { LineSocket } from '../lines.ts';
 import { controlCalls, Refused } from './control.ts';
 import type { ControlAnswer, ControlRequest } from './control-protocol.ts';
+import { DriverConnection } from './driver-connection.ts';
 import { Network } from './network.ts';
 import { type DriverRequest, type Hello, type HelloRefused, protocolVersion } from './protocol.ts';
 import type { Quota } from './quota.ts';
-import { SessionLine } from './session-line.ts';
 import type { NetworkStore } from './store.ts';
 import { Tick } from './tick.ts';
 
@@ -30,6 +30,8 @@ export interface ServerOptions {
 
 /** Serves the networks in one store over TCP until stopped. */
 export class NetworkServer {
+  /** Whether anybody was ever let in. */
+  used = false;
   /** Drawn at each start, so that nobody takes another program on the same port for this one. */
   readonly instance = randomUUID();
   readonly #options: ServerOptions;
@@ -61,9 +63,6 @@ export class NetworkServer {
     // A TCP server has an address of this form.
     return (this.#server.address() as AddressInfo).port;
   }
-
-  /** Whether anybody was ever let in. */
-  used = false;
 
   /** For how many milliseconds nobody has been let in. */
   idleMs(): number {
@@ -128,9 +127,10 @@ export class NetworkServer {
 
   #serveSession(hello: Hello & { role: 'session' }, lines: LineSocket): void {
     const { network, channel, phone } = hello;
-    const line = new SessionLine(this.#network, { network, channel, phone }, lines, this.#tick);
-    lines.onFrame = (frame) => line.take(frame as DriverRequest);
-    lines.onClose = () => line.gone();
+    const address = { network, channel, phone };
+    const connection = new DriverConnection(this.#network, address, lines, this.#tick);
+    lines.onFrame = (frame) => connection.take(frame as DriverRequest);
+    lines.onClose = () => connection.gone();
   }
 
   #serveGateway(lines: LineSocket): void {

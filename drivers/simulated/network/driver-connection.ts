@@ -1,13 +1,13 @@
 import type { LineSocket } from '../lines.ts';
 import type { Network } from './network.ts';
 import type { Phone } from './phone.ts';
-import type { Line } from './phone-link.ts';
+import type { PhoneConnection } from './phone-link.ts';
 import type { DriverRequest, PhoneAddress, SessionNotice } from './protocol.ts';
 import { receiveSend } from './sending.ts';
 import type { Tick } from './tick.ts';
 
 /** One driver's connection for one phone. */
-export class SessionLine implements Line {
+export class DriverConnection implements PhoneConnection {
   readonly address: PhoneAddress;
   readonly #network: Network;
   readonly #socket: LineSocket;
@@ -19,7 +19,7 @@ export class SessionLine implements Line {
     this.address = address;
     this.#socket = socket;
     this.#tick = tick;
-    network.lines.add(this);
+    network.connections.add(this);
   }
 
   notify(notice: SessionNotice): void {
@@ -35,7 +35,7 @@ export class SessionLine implements Line {
   /** The connection is gone. */
   gone(): void {
     this.#ended = true;
-    this.#network.lines.delete(this);
+    this.#network.connections.delete(this);
     this.#network.find(this.address)?.link.left(this);
   }
 
@@ -66,7 +66,7 @@ export class SessionLine implements Line {
         break;
       }
       case 'send':
-        // A line that was overtaken speaks for nobody.
+        // A connection that was overtaken speaks for nobody.
         if (link.isAttached(this)) receiveSend(this.#network.store, phone, this, request);
         else this.end();
         break;
