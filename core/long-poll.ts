@@ -109,10 +109,6 @@ export class LongPolls<Poll extends LongPoll> {
     return size;
   }
 
-  get isStopping(): boolean {
-    return this.#stopping;
-  }
-
   /** The tenants that have one open, each with its own. */
   byTenant(): ReadonlyMap<string, Iterable<Poll>> {
     return this.#byTenant;

@@ -7,7 +7,7 @@ import { type AccountTrigger, noCause, type Transition, to } from './transitions
 
 /**
  * Decides one trigger. Pure.
- * @returns the accountTransition, whose state may be the same object when nothing changes; null when the trigger does not
+ * @returns the transition, whose state may be the same object when nothing changes; null when the trigger does not
  *   apply in this status: it is refused and logged
  */
 export function accountTransition(state: AccountState, trigger: AccountTrigger): Transition | null {

@@ -1,3 +1,4 @@
+import type { Clock } from '../../core/contracts/clock.ts';
 import type { ReceiptEvent } from '../../core/contracts/driver.ts';
 import type { Messages } from '../../core/contracts/messages.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
@@ -38,6 +39,7 @@ export interface MessageLanes extends SlotLanes {
 /** What the lanes are made with. */
 export interface LaneParts extends AcceptParts, ReceiveParts {
   readonly storage: Storage;
+  readonly clock: Clock;
   /** Forgets contacts that turn out to be one person with a private one. */
   readonly forgetContact: Messages['forgetContact'];
   /** Takes the events of sent messages. */

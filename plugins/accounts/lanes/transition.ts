@@ -7,7 +7,7 @@ import type { AccountRow } from '../tables/account-rows.ts';
 import type { AccountTrigger } from '../transitions.ts';
 import { claimKey, TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
-/** The trigger of a accountTransition, for an account whose session this process holds. */
+/** A trigger for an account whose session this process holds. */
 export interface TransitionInput {
   readonly fence: LeaseToken;
   readonly trigger: AccountTrigger;

@@ -9,10 +9,6 @@ export class NamedTimers<Name extends string> {
     this.#timers = timers;
   }
 
-  has(name: Name): boolean {
-    return this.#set.has(name);
-  }
-
   /** Sets a timer; it replaces one of the same name. */
   later(name: Name, ms: number, run: () => void): void {
     this.cancel(name);

@@ -1,4 +1,3 @@
-import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Lane, Tables, Unit } from '../../../core/contracts/storage.ts';
 import { timestamp } from '../../../core/schemas.ts';
 import type { RefusalCounter } from '../../limits/contract.ts';
@@ -12,7 +11,6 @@ import { loadBatch, prefetch, type SendPrefetch } from './load.ts';
 
 /** What the accept lane works with. */
 export interface AcceptParts {
-  readonly clock: Clock;
   readonly rules: SendRules;
   readonly findIdle: FindIdle;
   readonly reporter: Pick<MessageReporter, 'report'>;
