@@ -65,13 +65,13 @@ export async function transact<Result, Prefetched>(
   const { dialect } = parts.connections;
   const { tables: makeTables, locks: lockable } = parts.contents;
   const transaction = await begin(parts.connections);
-  let refused: unknown;
+  // The first error that ended the transaction; later ones only follow from it.
+  let fatal: unknown;
   const watched: Ask = async (statement) => {
     try {
       return await transaction.ask(statement);
     } catch (error) {
-      // The first error that ended the transaction wins: earlier ones may not have ended it.
-      if (refused === undefined || faultOf(refused) === 'other') refused = error;
+      if (fatal === undefined && faultOf(error) !== 'other') fatal = error;
       throw fitForLog(error);
     }
   };
@@ -93,13 +93,10 @@ export async function transact<Result, Prefetched>(
     result = await work(unit, found);
     // A deadlock has rolled back already, and later statements ran outside of any transaction: work that caught the
     // error must not commit.
-    if (refused !== undefined && faultOf(refused) !== 'other') throw refused;
+    if (fatal !== undefined) throw fatal;
   } catch (error) {
     await transaction.rollBack();
-    // The first error says more than those of later statements on the lost connection.
-    throw refused !== undefined && faultOf(error) === 'other' && faultOf(refused) !== 'other'
-      ? refused
-      : error;
+    throw fatal !== undefined && faultOf(error) === 'other' ? fatal : error;
   }
   for (const topic of executor.commitTopics) signals.push(() => parts.committed(topic));
   const signal = () => signalAll(signals, parts.log);
