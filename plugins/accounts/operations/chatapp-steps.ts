@@ -39,7 +39,7 @@ export function chatappSteps(connections: Connections): readonly AnyOperation[] 
       status: 200,
       body: {
         phone_number: identifier,
-        status: chatappStatus(view.state, view),
+        status: chatappStatus(view),
         ...causeView(view),
       },
       changed: view.accountId,

@@ -142,7 +142,7 @@ function connect(connections: Connections): AnyOperation {
         status: 200,
         body: {
           phone_number: identifier,
-          status: chatappStatus(view.state, view),
+          status: chatappStatus(view),
           ...causeView(view),
           account_id: view.accountId,
           ...tokenOf(view),
@@ -203,7 +203,7 @@ function status(connections: Connections): AnyOperation {
         status: 200,
         body: {
           phone_number: identifier,
-          status: chatappStatus(view.state, view),
+          status: chatappStatus(view),
           ...causeView(view),
           ...tokenOf(view),
         },

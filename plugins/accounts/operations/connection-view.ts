@@ -90,7 +90,7 @@ export async function connectionView(
     channel,
     identifier,
     account_id: view.accountId,
-    status: connectionStatus(view.state, view),
+    status: connectionStatus(view),
     ...causeView(view),
     link_method: view.options.method,
     step: view.step === null ? null : await stepView(view.step),

@@ -127,7 +127,7 @@ export function connectMsgapp(connections: Connections): AnyOperation {
         status: 200,
         body: {
           phone_number: identifier,
-          status: msgappStatus(view.state, view),
+          status: msgappStatus(view),
           ...causeView(view),
           link_method: method,
           account_id: view.accountId,

@@ -100,7 +100,7 @@ function qr(connections: Connections): AnyOperation {
         status: 200,
         body: {
           phone_number: identifier,
-          status: msgappStatus(view.state, view),
+          status: msgappStatus(view),
           qr: step.data,
           qr_image: await qrImage(step.data),
           expires_at: timestamp(step.expiresAt),
@@ -166,7 +166,7 @@ function status(connections: Connections): AnyOperation {
         status: 200,
         body: {
           phone_number: identifier,
-          status: msgappStatus(view.state, view),
+          status: msgappStatus(view),
           ...causeView(view),
         },
       };

@@ -56,7 +56,7 @@ export async function ownerLinkView(
     channel,
     last_digits: identifier.slice(-4),
     tenant_name: tenantName,
-    status: connectionStatus(view.state, view),
+    status: connectionStatus(view),
     reason: view.state.reason,
     link_method: view.options.method,
     link_methods: [...methods],

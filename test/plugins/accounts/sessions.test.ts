@@ -17,6 +17,7 @@ import { linkLane } from '../../../plugins/accounts/lanes/link.ts';
 import { proxyLane } from '../../../plugins/accounts/lanes/proxy.ts';
 import { linkLifeMs, linkRestarts } from '../../../plugins/accounts/link-rules.ts';
 import { AccountProxies } from '../../../plugins/accounts/proxies.ts';
+import { restingView } from '../../../plugins/accounts/session/connecting.ts';
 import { systemTimers, type Timers } from '../../../plugins/accounts/session/timers.ts';
 import { makeKeyring } from '../../../plugins/secrets/keyring.ts';
 import { makeSecrets } from '../../../plugins/secrets/sealing.ts';
@@ -561,7 +562,7 @@ for (const { name, create } of databases) {
         (await world.row(view.accountId)).status === 'disconnected' ? true : undefined,
       );
       const left = await world.row(view.accountId);
-      t.equal(msgappStatus(left, null), 'not_initialized');
+      t.equal(msgappStatus(restingView(left)), 'not_initialized');
       t.match(left, { reason: 'pairing_abandoned', detail: /cut short/ }, 'no session was there');
     });
 
