@@ -5,6 +5,7 @@ import type { Json } from '../../core/contracts/json.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { type AnyOperation, operation } from '../../core/operation.ts';
 import { parsePhoneInAddress } from '../../core/phone.ts';
+import type { Cursors } from '../secrets/contract.ts';
 import type { Contact } from './contract.ts';
 import { contactExample, ListContactsAnswer, ListContactsQuery } from './schemas.ts';
 import type { ContactFilter } from './tables/contact-lists.ts';
@@ -14,10 +15,7 @@ import { contactView } from './view.ts';
 export interface ListContactsParts {
   list(tenantId: string, filter: ContactFilter): Promise<readonly Contact[]>;
   readonly channels: ChannelDrivers;
-  readonly cursors: {
-    issue(operation: string, tenantId: string, position: Json): string;
-    read(operation: string, tenantId: string, cursor: string, field?: string): Json;
-  };
+  readonly cursors: Cursors;
 }
 
 const listId = 'list_contacts';

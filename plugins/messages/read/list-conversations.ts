@@ -4,11 +4,12 @@ import { GatewayError } from '../../../core/errors.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { wantedAccounts } from '../../../core/scopes.ts';
+import type { Cursors } from '../../secrets/contract.ts';
 import { inboundExample } from '../examples.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
 import { threadKey } from '../threads.ts';
 import { conversationPage, foundConversations, type SearchPosition } from './conversations.ts';
-import { type ListCursors, listPosition } from './position.ts';
+import { listPosition } from './position.ts';
 import { ConversationsAnswer, ConversationsQuery } from './schemas.ts';
 import { wordsOf } from './search.ts';
 import { messageView } from './view.ts';
@@ -17,7 +18,7 @@ import { messageView } from './view.ts';
 export interface ListConversationsParts {
   readonly read: Pick<Tables, 'messages' | 'conversations' | 'contacts' | 'threads'>;
   readonly mint: MintAddress;
-  readonly cursors: ListCursors;
+  readonly cursors: Cursors;
 }
 
 const id = 'list_conversations';

@@ -3,11 +3,12 @@ import type { MessagePage, MessageQuery } from '../../../core/contracts/messages
 import type { MintAddress } from '../../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { wantedAccounts } from '../../../core/scopes.ts';
+import type { Cursors } from '../../secrets/contract.ts';
 import { inboundExample, messageCursorExample, outboundExample } from '../examples.ts';
 import type { MessageFilter } from '../tables/message-lists.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
 import { ofAccounts } from './of-accounts.ts';
-import { type ListCursors, listPosition } from './position.ts';
+import { listPosition } from './position.ts';
 import { ListAnswer, ListQuery } from './schemas.ts';
 import { searchPage, wordsOf } from './search.ts';
 import { messageView } from './view.ts';
@@ -19,7 +20,7 @@ export interface ListMessagesParts {
   readonly mint: MintAddress;
   /** Finds a contact by its id or an alias. */
   findContact(tenantId: string, id: string): Promise<{ readonly id: string } | null>;
-  readonly cursors: ListCursors;
+  readonly cursors: Cursors;
 }
 
 const id = 'list_messages';

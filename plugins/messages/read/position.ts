@@ -13,9 +13,3 @@ export function listPosition(position: Json): ListPosition {
   }
   return { createdAt, id };
 }
-
-/** What the operations that answer pages of messages issue and read cursors with. */
-export interface ListCursors {
-  issue(operation: string, tenantId: string, position: Json): string;
-  read(operation: string, tenantId: string, cursor: string, field?: string): Json;
-}

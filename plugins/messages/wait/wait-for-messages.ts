@@ -4,6 +4,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { wantedAccounts } from '../../../core/scopes.ts';
+import type { Cursors } from '../../secrets/contract.ts';
 import { inboundExample, messageCursorExample } from '../examples.ts';
 import { messageView } from '../read/view.ts';
 import { WaitAnswer, WaitQuery } from './schemas.ts';
@@ -15,10 +16,7 @@ export interface WaitForMessagesParts {
   wait(request: WaitRequest): Promise<WaitResult>;
   /** Makes an address of stored media. */
   readonly mint: MintAddress;
-  readonly cursors: {
-    issue(operation: string, tenantId: string, position: Json): string;
-    read(operation: string, tenantId: string, cursor: string, field?: string): Json;
-  };
+  readonly cursors: Cursors;
 }
 
 /** The operation that waits for inbound messages. */
