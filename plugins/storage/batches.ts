@@ -4,6 +4,7 @@ import { factsOf, forRequests, type RequestPlaces } from '../../core/request-pla
 import { faultOf } from './faults.ts';
 import { Losses } from './losses.ts';
 import { isSilence } from './pipeline.ts';
+import { RepeatLimits } from './repeat-limits.ts';
 import { CommitUnknown, transact, type UnitParts } from './unit.ts';
 
 /** The outcome of one input. */
@@ -16,16 +17,7 @@ export type Settled<Output> =
       readonly hopeless: boolean;
     };
 
-/** How often a batch is repeated after a deadlock or a lock time-out. */
-const contentionRepeats = 3;
-
-/** How often a batch is repeated after its connection was lost. */
-const connectionRepeats = 1;
-
-/**
- * How many transactions that look up a COMMIT of unknown outcome may fail, and the pause between them in milliseconds.
- */
-const lookups = 4;
+/** The pause between transactions that look up a COMMIT of unknown outcome, in milliseconds. */
 const lookupPauseMs = 500;
 
 /** How many COMMITs in a row one batch may lose. */
@@ -95,50 +87,35 @@ async function repeat<Input, Output, Prefetched>(
   losses: Losses<Input>,
   places: RequestPlaces,
 ): Promise<readonly Output[]> {
-  let contended = 0;
-  let lost = 0;
-  let lookupsFailed = 0;
+  const limits = new RepeatLimits();
   for (;;) {
-    const attempt: Attempt<Input> = { ran: inputs };
     try {
-      const outputs = await runOnce(parts, lane, inputs, losses, attempt);
+      losses.running = inputs;
+      const outputs = await runOnce(parts, lane, inputs, losses);
       parts.breaker.passed();
       return outputs;
     } catch (error) {
-      const isOpen = error instanceof CommitUnknown;
-      const cause = isOpen ? error.cause : error;
-      const fault = isOpen ? 'connection' : faultOf(error);
+      const isUnknown = error instanceof CommitUnknown;
+      const cause = isUnknown ? error.cause : error;
+      const fault = isUnknown ? 'connection' : faultOf(error);
       if (fault === 'other') throw error;
       parts.breaker.noticed(cause);
-      if (isOpen && lane.recover !== undefined) {
-        losses.add(attempt.ran, error.signal);
-        if (losses.count > mostLosses) throw new Hopeless(cause);
-        const facts = { err: error, lane: lane.name, ...factsOf(places) };
+      const givenUp = fault === 'contention' ? error : new Hopeless(cause);
+      const facts = { err: error, lane: lane.name, ...factsOf(places) };
+      if (isUnknown && lane.recover !== undefined) {
+        losses.add(error.signal);
+        if (losses.count > mostLosses) throw givenUp;
+        limits.resetLookups();
         parts.log.warn(facts, 'a lost COMMIT is looked up');
-        lookupsFailed = 0;
       } else if (losses.count > 0) {
-        lookupsFailed += 1;
-        if (lookupsFailed === lookups) throw fault === 'contention' ? error : new Hopeless(cause);
+        if (limits.count('lookup')) throw givenUp;
         await pause(lookupPauseMs);
-      } else if (fault === 'unwritable' || (fault === 'connection' && isSilence(cause))) {
-        throw new Hopeless(cause);
-      } else if (fault === 'connection') {
-        lost += 1;
-        if (lost > connectionRepeats) throw new Hopeless(cause);
-      } else {
-        contended += 1;
-        if (contended > contentionRepeats) throw error;
-      }
-      const facts = { err: error, lane: lane.name, fault, ...factsOf(places) };
-      parts.log.debug(facts, 'a batch is repeated');
-      await pause(Math.random() * 20 * (contended + lost + 1));
+      } else if (fault === 'unwritable' || isSilence(cause)) throw givenUp;
+      else if (limits.count(fault)) throw givenUp;
+      parts.log.debug({ ...facts, fault }, 'a batch is repeated');
+      await pause(limits.pauseMs());
     }
   }
-}
-
-/** The inputs that a transaction has run so far. */
-interface Attempt<Input> {
-  ran: readonly Input[];
 }
 
 /** Runs one batch in one transaction, without inputs that a lost COMMIT has decided. */
@@ -147,12 +124,11 @@ async function runOnce<Input, Output, Prefetched>(
   lane: Lane<Input, Output, Prefetched>,
   inputs: readonly Input[],
   losses: Losses<Input>,
-  attempt: Attempt<Input>,
 ): Promise<readonly Output[]> {
   const locks = inputs.flatMap((input) => lane.locks(input));
   if (losses.count > 0) {
     const { result, signal } = await transact(parts, { locks }, (unit) =>
-      runRest(lane, inputs, unit, losses, attempt),
+      runRest(lane, inputs, unit, losses),
     );
     signal();
     return result;
@@ -192,14 +168,13 @@ async function runRest<Input, Output, Prefetched>(
   inputs: readonly Input[],
   unit: Unit,
   losses: Losses<Input>,
-  attempt: Attempt<Input>,
 ): Promise<readonly Output[]> {
   const found: (Output | undefined)[] = [];
   for (const input of inputs) found.push(await lane.recover?.(unit, input));
   const missing = inputs.filter((_, index) => found[index] === undefined);
   const there = inputs.filter((_, index) => found[index] !== undefined);
   for (const signal of losses.signalsOf(there)) unit.afterCommit(signal);
-  attempt.ran = missing;
+  losses.running = missing;
   if (missing.length === 0) return found as readonly Output[];
   // Without `prefetch` a lane's `Prefetched` is void.
   const prefetched = (await lane.prefetch?.(unit, missing)) as Prefetched;

@@ -138,7 +138,7 @@ const lateNumbers = new Set<unknown>([
  * Whether the outcome of a failed COMMIT is unknown: the connection went away after it may have reached the server, or
  * its block was interrupted.
  */
-export function leavesCommitOpen(error: unknown): boolean {
+export function leavesCommitUnknown(error: unknown): boolean {
   if (error instanceof UnexpectedAnswer) return true;
   const { code, errno } = factsOf(error);
   return (faultOf(error) === 'connection' && code !== undefined) || lateNumbers.has(errno);

@@ -6,6 +6,8 @@ interface Loss<Input> {
 
 /** The COMMITs of one batch whose outcome is unknown, in order. */
 export class Losses<Input> {
+  /** The inputs that the transaction under way runs. */
+  running: readonly Input[] = [];
   readonly #all: Loss<Input>[] = [];
 
   /** How many COMMITs there are to look up. */
@@ -13,8 +15,9 @@ export class Losses<Input> {
     return this.#all.length;
   }
 
-  add(ran: readonly Input[], signal: () => void): void {
-    this.#all.push({ ran: new Set(ran), signal });
+  /** The outcome of the transaction under way is unknown. */
+  add(signal: () => void): void {
+    this.#all.push({ ran: new Set(this.running), signal });
   }
 
   /** After-commit signals for inputs found committed: for each, those of the last attempt that ran it. */

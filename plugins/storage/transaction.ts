@@ -13,7 +13,7 @@ export interface Transaction {
   builder(ask: Ask): Knex;
   /**
    * Runs the last statements and COMMIT.
-   * @throws the error of the first that failed: rolled back then, unless `leavesCommitOpen`
+   * @throws the error of the first that failed: rolled back then, unless `leavesCommitUnknown`
    */
   commit(last: readonly Statement[]): Promise<void>;
   /** Rolls back an open transaction. Never rejects: the server has rolled back a lost connection. */

@@ -6,7 +6,7 @@ import type { Breaker } from './breaker.ts';
 import type { DatabasePools } from './connection.ts';
 import type { LockRows, StorageContents } from './contents.ts';
 import { type Ask, Executor, type Way } from './executor.ts';
-import { faultOf, fitForLog, leavesCommitOpen } from './faults.ts';
+import { faultOf, fitForLog, leavesCommitUnknown } from './faults.ts';
 import type { Statement } from './pipeline.ts';
 import { begin, type Transaction } from './transaction.ts';
 
@@ -103,7 +103,7 @@ export async function transact<Result, Prefetched>(
   try {
     await transaction.commit(last);
   } catch (error) {
-    throw leavesCommitOpen(error) ? new CommitUnknown(error, signal) : error;
+    throw leavesCommitUnknown(error) ? new CommitUnknown(error, signal) : error;
   }
   return { result, signal };
 }

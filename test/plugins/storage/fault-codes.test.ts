@@ -2,7 +2,7 @@ import t from 'tap';
 import { GatewayError } from '../../../core/errors.ts';
 import {
   faultOf,
-  leavesCommitOpen,
+  leavesCommitUnknown,
   saysServerIsGone,
   unavailable,
 } from '../../../plugins/storage/faults.ts';
@@ -64,7 +64,7 @@ t.test(
     for (const [error, fault, open] of table) {
       const facts = error instanceof Error ? error.message : JSON.stringify(error);
       t.equal(faultOf(error), fault, facts);
-      t.equal(leavesCommitOpen(error), open, `${facts} during COMMIT`);
+      t.equal(leavesCommitUnknown(error), open, `${facts} during COMMIT`);
     }
     t.equal(faultOf('a string'), 'other');
     const refusal = unavailable(new Error('cause'));
