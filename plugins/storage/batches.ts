@@ -92,14 +92,14 @@ async function repeat<Input, Output, Prefetched>(
     try {
       losses.running = inputs;
       const outputs = await runOnce(parts, lane, inputs, losses);
-      parts.breaker.passed();
+      parts.breaker.recordSuccess();
       return outputs;
     } catch (error) {
       const isUnknown = error instanceof CommitUnknown;
       const cause = isUnknown ? error.cause : error;
       const fault = isUnknown ? 'connection' : faultOf(error);
       if (fault === 'other') throw error;
-      parts.breaker.noticed(cause);
+      parts.breaker.recordFailure(cause);
       const givenUp = fault === 'contention' ? error : new Hopeless(cause);
       const facts = { err: error, lane: lane.name, ...factsOf(places) };
       if (isUnknown && lane.recover !== undefined) {

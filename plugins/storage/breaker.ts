@@ -1,6 +1,7 @@
 import type { GatewayError } from '../../core/errors.ts';
 import { LastingCondition } from '../../core/lasting-condition.ts';
 import type { GatewayLog } from '../../core/log.ts';
+import type { Access } from './connection.ts';
 import { faultOf, saysServerIsGone, unavailable } from './faults.ts';
 
 /** The least time from the start of one probe to the start of the next. */
@@ -16,7 +17,10 @@ const probeLength = 256 * 1_024;
 const brokenMs = 1_000;
 
 /** What the database does: everything, reads alone, or nothing. */
-type State = 'closed' | 'unwritable' | 'unreachable';
+type State = 'closed' | OpenState;
+
+/** What keeps the circuit open. */
+type OpenState = 'unwritable' | 'unreachable';
 
 /** A write whose success closes the circuit. */
 interface Probe {
@@ -32,7 +36,7 @@ interface BreakerParts {
   /** Called each time the circuit opens. */
   opened(): void;
   /** Has connections opened anew, see `DatabasePools`. */
-  renew(access: 'read' | 'write'): void;
+  renew(access: Access): void;
   readonly log: GatewayLog;
 }
 
@@ -43,7 +47,7 @@ interface BreakerParts {
  */
 export class Breaker {
   readonly #parts: BreakerParts;
-  readonly #conditions: Readonly<Record<Exclude<State, 'closed'>, LastingCondition>>;
+  readonly #conditions: Readonly<Record<OpenState, LastingCondition>>;
   #state: State = 'closed';
   #cause: unknown;
   #brokenSince: number | null = null;
@@ -67,24 +71,24 @@ export class Breaker {
   }
 
   /** Whether a read or a write may pass. */
-  passes(kind: 'read' | 'write'): boolean {
-    return this.#state === 'closed' || (this.#state === 'unwritable' && kind === 'read');
+  allows(access: Access): boolean {
+    return this.#state === 'closed' || (this.#state === 'unwritable' && access === 'read');
   }
 
   /** The refusal of a read or a write; null where it may pass. */
-  refusal(kind: 'read' | 'write'): GatewayError | null {
-    return this.passes(kind) ? null : this.unavailable(this.#cause);
+  refusal(access: Access): GatewayError | null {
+    return this.allows(access) ? null : this.unavailable(this.#cause);
   }
 
-  /** The refusal for a caller whose failure `noticed` has taken. */
+  /** The refusal for a caller whose failure `recordFailure` has taken. */
   unavailable(cause: unknown): GatewayError {
     const isOpen = this.#state !== 'closed';
-    if (isOpen) this.#conditions[this.#state as Exclude<State, 'closed'>].meet();
+    if (isOpen) this.#conditions[this.#state as OpenState].meet();
     return unavailable(cause, { reported: isOpen });
   }
 
-  /** Notices a failure, which may open the circuit. */
-  noticed(error: unknown): void {
+  /** Records a failure, which may open the circuit. */
+  recordFailure(error: unknown): void {
     const fault = faultOf(error);
     if (fault === 'unwritable') {
       // A primary that became a replica keeps its connections, while its address leads to the next primary.
@@ -98,8 +102,8 @@ export class Breaker {
     }
   }
 
-  /** Notices a statement that passed. */
-  passed(): void {
+  /** Records a statement that passed. */
+  recordSuccess(): void {
     this.#brokenSince = null;
   }
 
@@ -128,7 +132,7 @@ export class Breaker {
     clearTimeout(this.#timer);
   }
 
-  #open(state: Exclude<State, 'closed'>, error: unknown): void {
+  #open(state: OpenState, error: unknown): void {
     this.#cause = error;
     if (this.#state === state) return;
     const wasClosed = this.#state === 'closed';

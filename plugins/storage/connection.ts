@@ -5,6 +5,9 @@ import { StartRefusal } from '../../core/start-refusal.ts';
 import { openMysql, renewMysql } from './mysql.ts';
 import { openSqlite } from './sqlite.ts';
 
+/** What is wanted of the database. */
+export type Access = 'read' | 'write';
+
 /** The connections of one process to its database. */
 export interface DatabasePools {
   readonly dialect: Dialect;
@@ -16,7 +19,7 @@ export interface DatabasePools {
    * Has those that read, or write, opened anew before they are used again: the address may lead to another server by now.
    * Does nothing on SQLite.
    */
-  renew(access: 'read' | 'write'): void;
+  renew(access: Access): void;
   /** Closes all of them; resolves when they are closed. */
   close(): Promise<void>;
 }

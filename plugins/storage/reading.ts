@@ -39,14 +39,14 @@ export async function read<Result>(
     if (refusal !== null) throw refusal;
     try {
       const result = await query();
-      breaker.passed();
+      breaker.recordSuccess();
       return result;
     } catch (error) {
       const fault = faultOf(error);
       if (fault === 'other' || isWriteWhileReading(error)) throw error;
       // No room for this read's temporary table, say: of writes that tells nothing.
       if (fault === 'unwritable') throw breaker.unavailable(error);
-      breaker.noticed(error);
+      breaker.recordFailure(error);
       if (tries === 2 || saysServerIsGone(error)) throw breaker.unavailable(error);
     }
   }

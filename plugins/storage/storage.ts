@@ -7,7 +7,7 @@ import type {
 } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { withTimeout } from '../../core/waiting.ts';
-import { connect, type DatabasePools } from './connection.ts';
+import { type Access, connect, type DatabasePools } from './connection.ts';
 import type { StorageContents } from './contents.ts';
 import { Executor } from './executor.ts';
 import { unavailable } from './faults.ts';
@@ -43,7 +43,7 @@ export interface OpenStorage extends Storage {
   /** For migrations and tests. */
   readonly connections: DatabasePools;
   /** Whether reads or writes may pass, as far as is known: the database is not known to be away. */
-  accepts(access: 'read' | 'write'): boolean;
+  accepts(access: Access): boolean;
   /**
    * Makes the file of an embedded database smaller where clean-ups left a good part of it free.
    * @param signal ends it early: what is free then stays for the next time
@@ -123,8 +123,8 @@ class KnexStorage implements OpenStorage {
     await inTime(breaker.probe());
   }
 
-  accepts(access: 'read' | 'write'): boolean {
-    return this.#lanes.breaker.passes(access);
+  accepts(access: Access): boolean {
+    return this.#lanes.breaker.allows(access);
   }
 
   async scrub(): Promise<void> {

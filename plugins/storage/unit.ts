@@ -15,8 +15,8 @@ export interface UnitParts {
   readonly connections: DatabasePools;
   readonly contents: StorageContents;
   readonly log: GatewayLog;
-  /** The circuit, which notices failures and passes. */
-  readonly breaker: Pick<Breaker, 'noticed' | 'passed' | 'unavailable'>;
+  /** The circuit, which is told of failures and of statements that passed. */
+  readonly breaker: Pick<Breaker, 'recordFailure' | 'recordSuccess' | 'unavailable'>;
   /** Called for each topic of a transaction that became durable. */
   committed(topic: CommitTopic): void;
 }
