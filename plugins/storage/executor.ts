@@ -11,7 +11,7 @@ import {
 import type { CommitTopic } from '../../core/contracts/storage.ts';
 import { bindable } from './bindings.ts';
 import type { Statement } from './pipeline.ts';
-import { parts, portions, quoted, updateOf, upsertEnd } from './sql-text.ts';
+import { portions, quoted, rowPortions, updateOf, upsertEnd } from './sql-text.ts';
 
 /** Inserts of at most so many rows are prepared; larger ones differ in text with every number of rows. */
 const fewRows = 2;
@@ -20,33 +20,33 @@ const fewRows = 2;
 export class Executor implements Sql {
   readonly dialect: Dialect;
   readonly commitTopics: Set<CommitTopic>;
-  readonly #way: Way;
+  readonly #runner: StatementRunner;
   /** The deferred statements; null: statements are run at once. */
-  readonly #kept: Statement[] | null;
+  readonly #deferred: Statement[] | null;
 
   constructor(
-    way: Knex | Way,
+    runner: Knex | StatementRunner,
     dialect: Dialect,
-    marks = new Set<CommitTopic>(),
-    kept: Statement[] | null = null,
+    commitTopics = new Set<CommitTopic>(),
+    deferred: Statement[] | null = null,
   ) {
-    this.#way = typeof way === 'function' ? through(way) : way;
+    this.#runner = typeof runner === 'function' ? knexRunner(runner) : runner;
     this.dialect = dialect;
-    this.commitTopics = marks;
-    this.#kept = kept;
+    this.commitTopics = commitTopics;
+    this.#deferred = deferred;
   }
 
   /**
    * An executor of the same transaction that defers its statements to COMMIT. It can only write, and answers no counts.
    */
-  keeping(kept: Statement[]): Executor {
-    return new Executor(this.#way, this.dialect, this.commitTopics, kept);
+  deferring(deferred: Statement[]): Executor {
+    return new Executor(this.#runner, this.dialect, this.commitTopics, deferred);
   }
 
   get knex(): Knex {
-    if (this.#kept !== null)
+    if (this.#deferred !== null)
       throw new Error('withCommit tables cannot use the query builder; use run()');
-    return this.#way.knex;
+    return this.#runner.knex;
   }
 
   get locking(): string {
@@ -64,7 +64,7 @@ export class Executor implements Sql {
   }
 
   async insert(table: string, rows: readonly Row[]): Promise<void> {
-    for (const part of parts(rows)) await this.#insertPart('insert into', table, part, '');
+    for (const part of rowPortions(rows)) await this.#insertPart('insert into', table, part, '');
   }
 
   async insertLists(
@@ -83,9 +83,9 @@ export class Executor implements Sql {
 
   async insertIgnore(table: string, rows: readonly Row[]): Promise<number> {
     let inserted = 0;
-    if (this.#kept !== null)
+    if (this.#deferred !== null)
       throw new Error('withCommit tables cannot count ignored rows; use unit');
-    for (const part of parts(rows)) {
+    for (const part of rowPortions(rows)) {
       if (this.dialect === 'sqlite') {
         const answer = await this.#insertPart('insert into', table, part, 'on conflict do nothing');
         inserted += (answer as { changes: number }).changes;
@@ -99,12 +99,12 @@ export class Executor implements Sql {
 
   async upsert(table: string, rows: readonly Row[], rule: UpsertRule): Promise<void> {
     const end = upsertEnd(this.dialect, table, rule);
-    for (const part of parts(rows)) await this.#insertPart('insert into', table, part, end);
+    for (const part of rowPortions(rows)) await this.#insertPart('insert into', table, part, end);
   }
 
   async updateEach(table: string, key: string, rows: readonly Row[]): Promise<number> {
     let matched = 0;
-    for (const part of parts(rows, 2)) {
+    for (const part of rowPortions(rows, 2)) {
       const { sql, bindings } = updateOf(table, key, part);
       matched += await this.run(sql, bindings, { recurs: part.length === 1 });
     }
@@ -131,8 +131,8 @@ export class Executor implements Sql {
     bindings: readonly Value[] = [],
     { recurs }: StatementOptions = {},
   ): Promise<Result[]> {
-    if (this.#kept !== null) throw new Error('withCommit tables cannot read; use unit');
-    const answer = await this.#way.ask({ sql, bindings: bindable(bindings), recurs });
+    if (this.#deferred !== null) throw new Error('withCommit tables cannot read; use unit');
+    const answer = await this.#runner.ask({ sql, bindings: bindable(bindings), recurs });
     // mysql2 answers [rows, fields], libsql the rows; the SQL decides their type.
     return (this.dialect === 'mysql' ? (answer as [Result[]])[0] : answer) as Result[];
   }
@@ -143,11 +143,11 @@ export class Executor implements Sql {
     { recurs }: StatementOptions = {},
   ): Promise<number> {
     const statement = { sql, bindings: bindable(bindings), recurs };
-    if (this.#kept !== null) {
-      this.#kept.push(statement);
+    if (this.#deferred !== null) {
+      this.#deferred.push(statement);
       return 0;
     }
-    const answer = await this.#way.ask(statement);
+    const answer = await this.#runner.ask(statement);
     if (this.dialect === 'mysql') return (answer as [{ affectedRows: number }])[0].affectedRows;
     return (answer as { changes: number }).changes;
   }
@@ -176,8 +176,8 @@ export class Executor implements Sql {
     const values = `(${placeholders(columns.length)}), `.repeat(count).slice(0, -2);
     const sql = `${start} ${quoted(table)} (${columns.map(quoted).join(', ')}) values ${values} ${end}`;
     const statement = { sql, bindings: bindable(bindings), recurs: count <= fewRows };
-    if (this.#kept === null) return await this.#way.ask(statement);
-    this.#kept.push(statement);
+    if (this.#deferred === null) return await this.#runner.ask(statement);
+    this.#deferred.push(statement);
     return undefined;
   }
 }
@@ -186,14 +186,14 @@ export class Executor implements Sql {
 export type Ask = (statement: Statement) => Promise<unknown>;
 
 /** The two ways of a statement to the database. */
-export interface Way {
+export interface StatementRunner {
   /** Raw SQL. */
   readonly ask: Ask;
   /** Built queries. */
   readonly knex: Knex;
 }
 
-function through(knex: Knex): Way {
+function knexRunner(knex: Knex): StatementRunner {
   return { ask: ({ sql, bindings }) => knex.raw(sql, bindings), knex };
 }
 

@@ -3,7 +3,7 @@ import { hasCode } from '../../core/error-code.ts';
 import type { Bound } from './bindings.ts';
 import { UnexpectedAnswer } from './faults.ts';
 import { isRefusalToPrepare, type Packet, type PacketWriter } from './packet.ts';
-import { divided, sizeOf } from './sql-text.ts';
+import { dividedBySize, sizeOf } from './sql-text.ts';
 
 /** A statement with its values. */
 export interface Statement {
@@ -146,7 +146,7 @@ export class Pipeline {
 
 /** Divides statements among packets that are not too large, unless one by itself is. */
 function packets<Item extends Statement>(statements: readonly Item[]): Item[][] {
-  return divided(
+  return dividedBySize(
     statements,
     Number.POSITIVE_INFINITY,
     ({ sql, bindings }) => sql.length + sizeOf(bindings),

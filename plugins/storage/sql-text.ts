@@ -62,7 +62,7 @@ export function updateOf(
  * @param uses how often a statement binds each value
  * @throws Error when they do not all name the same columns
  */
-export function parts(rows: readonly Row[], uses = 1): Row[][] {
+export function rowPortions(rows: readonly Row[], uses = 1): Row[][] {
   const first = rows[0];
   if (first === undefined) return [];
   const columns = Object.keys(first);
@@ -87,14 +87,14 @@ export function portions<Item>(
   valuesOf: (item: Item) => readonly Value[],
 ): Item[][] {
   const most = Math.max(1, Math.floor(maxBindings / Math.max(1, bindings)));
-  return divided(items, most, (item) => sizeOf(valuesOf(item)));
+  return dividedBySize(items, most, (item) => sizeOf(valuesOf(item)));
 }
 
 /**
  * Items in portions of at most so many, and of no more characters than a server takes, unless one by itself is larger.
  * Pure.
  */
-export function divided<Item>(
+export function dividedBySize<Item>(
   items: readonly Item[],
   most: number,
   sizeOfItem: (item: Item) => number,

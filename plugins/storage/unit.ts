@@ -5,7 +5,7 @@ import type { GatewayLog } from '../../core/log.ts';
 import type { Breaker } from './breaker.ts';
 import type { DatabasePools } from './connection.ts';
 import type { LockRows, StorageContents } from './contents.ts';
-import { type Ask, Executor, type Way } from './executor.ts';
+import { type Ask, Executor, type StatementRunner } from './executor.ts';
 import { faultOf, fitForLog, leavesCommitUnknown } from './faults.ts';
 import type { Statement } from './pipeline.ts';
 import { begin, type Transaction } from './transaction.ts';
@@ -46,7 +46,7 @@ export class CommitUnknown extends Error {
 }
 
 /** How a transaction starts. */
-export interface Opening<Prefetched> {
+export interface TransactionStart<Prefetched> {
   /** Row locks to take, in the global lock order. A missing row locks nothing. */
   readonly locks: readonly Lock[];
   /** Reads behind the locks, see `Lane.prefetch`. */
@@ -59,7 +59,7 @@ export interface Opening<Prefetched> {
  */
 export async function transact<Result, Prefetched>(
   parts: UnitParts,
-  { locks, prefetch }: Opening<Prefetched>,
+  { locks, prefetch }: TransactionStart<Prefetched>,
   work: (unit: Unit, found: Prefetched | undefined) => Promise<Result>,
 ): Promise<Committed<Result>> {
   const { dialect } = parts.connections;
@@ -75,7 +75,7 @@ export async function transact<Result, Prefetched>(
       throw fitForLog(error);
     }
   };
-  const executor = new Executor(wayOf(transaction, watched), dialect);
+  const executor = new Executor(transactionRunner(transaction, watched), dialect);
   const signals: (() => void)[] = [];
   const last: Statement[] = [];
   const tables = makeTables(executor);
@@ -87,7 +87,7 @@ export async function transact<Result, Prefetched>(
     const unit: Unit = {
       ...tables,
       now,
-      withCommit: makeTables(executor.keeping(last)),
+      withCommit: makeTables(executor.deferring(last)),
       afterCommit: (signal) => void signals.push(signal),
     };
     result = await work(unit, found);
@@ -109,7 +109,7 @@ export async function transact<Result, Prefetched>(
 }
 
 /** How statements enter a transaction. The query builder of knex is made on first use. */
-function wayOf(transaction: Transaction, watched: Ask): Way {
+function transactionRunner(transaction: Transaction, watched: Ask): StatementRunner {
   let builder: Knex | undefined;
   return {
     async ask(statement) {

@@ -1,5 +1,6 @@
 import type { Column, DialectIndex, Index, Table } from '../../../core/contracts/schema.ts';
 import type { Dialect, Sql } from '../../../core/contracts/sql.ts';
+import { quoted } from '../sql-text.ts';
 
 /** Makes a table with its indexes unless it is there: repeatable, whatever a crash left behind. */
 export async function createTable(sql: Sql, table: Table): Promise<void> {
@@ -25,7 +26,7 @@ export async function addColumns(
   const known = new Set(existing.map(({ name }) => name));
   for (const [name, column] of Object.entries(columns)) {
     if (known.has(name)) continue;
-    const statement = `alter table ${quote(table)} add column ${columnSql(name, column, sql.dialect)}`;
+    const statement = `alter table ${quoted(table)} add column ${columnSql(name, column, sql.dialect)}`;
     await sql.knex.raw(statement).options({ timeout: statementMs });
   }
 }
@@ -48,18 +49,18 @@ export function createStatements(table: Table, dialect: Dialect, collation: stri
   ].filter((key) => key.dialect === undefined || key.dialect === dialect);
   if (dialect === 'mysql') {
     for (const { kind, columns } of keys) {
-      lines.push(`${kind} ${quote(indexName(table, columns))} (${list(columns)})`);
+      lines.push(`${kind} ${quoted(indexName(table, columns))} (${list(columns)})`);
     }
   }
   const end =
     dialect === 'mysql'
       ? `engine = InnoDB default character set utf8mb4 collate ${collation}`
       : 'strict';
-  const create = `create table if not exists ${quote(table.name)} (\n  ${lines.join(',\n  ')}\n) ${end}`;
+  const create = `create table if not exists ${quoted(table.name)} (\n  ${lines.join(',\n  ')}\n) ${end}`;
   if (dialect === 'mysql') return [create];
   const indexes = keys.map(({ kind, columns, isSparse }) => {
-    const rows = isSparse === true ? ` where ${quote(columns.at(-1) ?? '')} is not null` : '';
-    return `create ${kind} if not exists ${quote(indexName(table, columns))} on ${quote(table.name)} (${list(columns)})${rows}`;
+    const rows = isSparse === true ? ` where ${quoted(columns.at(-1) ?? '')} is not null` : '';
+    return `create ${kind} if not exists ${quoted(indexName(table, columns))} on ${quoted(table.name)} (${list(columns)})${rows}`;
   });
   return [create, ...indexes];
 }
@@ -69,14 +70,14 @@ function detailed(index: Index): DialectIndex {
 }
 
 function columnSql(name: string, column: Column, dialect: Dialect): string {
-  const parts = [quote(name), typeSql(column, dialect), column.nullable ? 'null' : 'not null'];
+  const parts = [quoted(name), typeSql(column, dialect), column.nullable ? 'null' : 'not null'];
   if (column.initial !== undefined) {
     const { initial } = column;
     parts.push(`default ${typeof initial === 'number' ? initial : `'${initial}'`}`);
   }
   // SQLite does not know lengths: said as a check, what does not fit fails on both alike.
   if (dialect === 'sqlite' && column.length !== undefined) {
-    parts.push(`check (length(${quote(name)}) <= ${column.length})`);
+    parts.push(`check (length(${quoted(name)}) <= ${column.length})`);
   }
   return parts.join(' ');
 }
@@ -92,11 +93,7 @@ function indexName(table: Table, columns: readonly string[]): string {
 }
 
 function list(columns: readonly string[]): string {
-  return columns.map(quote).join(', ');
-}
-
-function quote(name: string): string {
-  return `\`${name}\``;
+  return columns.map(quoted).join(', ');
 }
 
 async function binaryCollation(sql: Sql): Promise<string> {
