@@ -3,7 +3,7 @@ import type { Lane, Tables, Unit } from '../../core/contracts/storage.ts';
 import { factsOf, forRequests, type RequestPlaces } from '../../core/request-place.ts';
 import { faultOf } from './faults.ts';
 import { Losses } from './losses.ts';
-import { isSilence } from './pipeline.ts';
+import { isAnswerTimeout } from './pipeline.ts';
 import { RepeatLimits } from './repeat-limits.ts';
 import { CommitUnknown, transact, type UnitParts } from './unit.ts';
 
@@ -110,7 +110,7 @@ async function repeat<Input, Output, Prefetched>(
       } else if (losses.count > 0) {
         if (limits.count('lookup')) throw givenUp;
         await pause(lookupPauseMs);
-      } else if (fault === 'unwritable' || isSilence(cause)) throw givenUp;
+      } else if (fault === 'unwritable' || isAnswerTimeout(cause)) throw givenUp;
       else if (limits.count(fault)) throw givenUp;
       parts.log.debug({ ...facts, fault }, 'a batch is repeated');
       await pause(limits.pauseMs());

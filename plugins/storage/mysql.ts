@@ -5,12 +5,11 @@ import type { Connection, SslOptions } from 'mysql2';
 import type { GatewayLog } from '../../core/log.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { bindable } from './bindings.ts';
-import { builderOn, type Query } from './builder.ts';
+import type { Query } from './builder.ts';
 import { fitForLog } from './faults.ts';
 import { knexLog } from './knex-log.ts';
 import { idleTransactionS, PacketWriter, type Preparing } from './packet.ts';
-import { isSilence, Pipeline } from './pipeline.ts';
-import type { Transaction } from './transaction.ts';
+import { isAnswerTimeout } from './pipeline.ts';
 
 /**
  * Connections of one process. Writing: most lanes have one transaction under way, and about this many
@@ -29,7 +28,7 @@ const acquireTimeoutMs = 6_000;
 const lockWaitS = 5;
 
 /** Time-out of a packet in milliseconds, longer than one lock wait; after it the server counts as gone. */
-const silenceMs = 8_000;
+export const answerTimeoutMs = 8_000;
 
 /** The settings of both pools. MySQL does not know the variables of MariaDB. */
 const sessionSettings = [
@@ -129,7 +128,7 @@ async function settle(
   preparing: Preparing,
 ): Promise<void> {
   const query = promisify((sql: string, done: (error: Error | null) => void) =>
-    connection.query({ sql, timeout: silenceMs }, done),
+    connection.query({ sql, timeout: answerTimeoutMs }, done),
   );
   for (const setting of [...sessionSettings, ...extraSettings]) await query(setting);
   let isMariadb = true;
@@ -140,6 +139,11 @@ async function settle(
     });
   }
   writers.set(connection, new PacketWriter(connection, isMariadb, preparing));
+}
+
+/** The packet writer of a connection, for as long as that lives. */
+export function writerOf(connection: Connection): PacketWriter {
+  return writers.get(connection) ?? new PacketWriter(connection, false);
 }
 
 /**
@@ -180,46 +184,13 @@ class CheckedMysqlClient extends Mysql2Client {
 
   override async _query(connection: Connection, query: Query): Promise<unknown> {
     const bindings = bindable(query.bindings ?? []);
-    const options = { timeout: silenceMs, ...query.options };
+    const options = { timeout: answerTimeoutMs, ...query.options };
     try {
       return await super._query(connection, Object.assign(query, { bindings, options }));
     } catch (error) {
       // The connection is unusable: the late answer may still come on it.
-      if (isSilence(error)) connection.destroy();
+      if (isAnswerTimeout(error)) connection.destroy();
       throw error;
     }
   }
-}
-
-/** Begins a transaction on MariaDB or MySQL; BEGIN itself travels with the first statement. */
-export async function beginMysql(write: Knex): Promise<Transaction> {
-  const { client } = write;
-  const connection: Connection = await client.acquireConnection();
-  const writer = writers.get(connection) ?? new PacketWriter(connection, false);
-  const pipeline = new Pipeline(connection, writer, silenceMs);
-  let over = false;
-  const end = async (ending: () => Promise<void>): Promise<void> => {
-    over = true;
-    try {
-      await ending();
-    } catch (error) {
-      throw fitForLog(error);
-    } finally {
-      client.releaseConnection(connection);
-    }
-  };
-  return {
-    ask: (statement) => pipeline.ask(statement),
-    builder: (ask) =>
-      builderOn(write, async (query) => {
-        const { sql, options } = query;
-        const statement = { sql, bindings: bindable(query.bindings ?? []) };
-        query.response = await ask({ ...statement, timeoutMs: options?.timeout });
-      }),
-    commit: (last) => end(() => pipeline.commit(last)),
-    async rollBack() {
-      // A failed rollback destroys the connection, and with it the transaction.
-      if (!over) await end(() => pipeline.rollBack().catch(() => connection.destroy()));
-    },
-  };
 }

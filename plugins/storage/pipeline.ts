@@ -33,17 +33,17 @@ export class Pipeline {
   readonly #connection: Connection;
   readonly #writer: PacketWriter;
   /** Time-out of a packet in milliseconds; after it the server counts as gone. */
-  readonly #silenceMs: number;
+  readonly #answerTimeoutMs: number;
   #begun = false;
   #over = false;
   #waiting: Waiting[] = [];
   readonly #underWay = new Set<Waiting>();
 
   /** @param writer the connection's own, for as long as that lives */
-  constructor(connection: Connection, writer: PacketWriter, silenceMs: number) {
+  constructor(connection: Connection, writer: PacketWriter, answerTimeoutMs: number) {
     this.#connection = connection;
     this.#writer = writer;
-    this.#silenceMs = silenceMs;
+    this.#answerTimeoutMs = answerTimeoutMs;
   }
 
   /**
@@ -97,13 +97,13 @@ export class Pipeline {
     const packet = this.#write(sent);
     if (packet === null) return;
     for (const waiting of sent) this.#underWay.add(waiting);
-    const timeout = Math.max(...sent.map(({ timeoutMs }) => timeoutMs ?? this.#silenceMs));
+    const timeout = Math.max(...sent.map(({ timeoutMs }) => timeoutMs ?? this.#answerTimeoutMs));
     this.#begun = true;
     this.#connection.query(
       // Null keeps mysql2 from searching the text for placeholders.
       { sql: packet.sql, values: null, timeout },
       (error: QueryError | null, rows: unknown, fields: unknown) => {
-        if (isSilence(error)) this.#giveUp(error);
+        if (isAnswerTimeout(error)) this.#giveUp(error);
         for (const waiting of sent) this.#underWay.delete(waiting);
         if (error !== null) {
           if (isRefusalToPrepare(error.errno)) this.#writer.stopPreparing(error.errno);
@@ -154,7 +154,7 @@ function packets<Item extends Statement>(statements: readonly Item[]): Item[][] 
 }
 
 /** Whether the server has said nothing for too long. */
-export function isSilence(error: unknown): boolean {
+export function isAnswerTimeout(error: unknown): boolean {
   return hasCode(error, 'PROTOCOL_SEQUENCE_TIMEOUT');
 }
 

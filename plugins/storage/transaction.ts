@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { DatabasePools } from './connection.ts';
 import type { Ask } from './executor.ts';
-import { beginMysql } from './mysql.ts';
+import { beginMysql } from './mysql-transaction.ts';
 import type { Statement } from './pipeline.ts';
 import { beginSqlite } from './sqlite-transaction.ts';
 
