@@ -28,19 +28,10 @@ export interface ConnectionParts {
 }
 
 /** A connect operation of any family. */
-export interface ConnectCall {
-  readonly channel: string;
-  /** In the form in which it is stored. */
-  readonly identifier: string;
-  readonly options: ConnectOptions;
-  readonly forceNew: boolean;
-  /** Where to connect through, as given; null: directly; absent: as before. */
-  readonly proxy?: string | null;
-  readonly waitForStep: boolean;
-  readonly unreachable: 'refuse' | 'go_on';
-  /** The hash of the owner's link that asks; absent: the tenant does. */
-  readonly link?: string;
-}
+export type ConnectCall = Omit<
+  ConnectRequest,
+  'tenantId' | 'mode' | 'accountsCap' | 'onlyAccountId' | 'begun'
+>;
 
 /** One account's connection. */
 export interface Connection {

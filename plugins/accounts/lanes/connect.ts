@@ -1,23 +1,29 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 import { countsAgainstCap, isPairing, ownsNumber, unconnected } from '../account-state.ts';
-import type { AccountState, ConnectOptions, Mode } from '../contract.ts';
+import type { AccountState, ConnectOptions } from '../contract.ts';
 import { isUsed, linkRestarts } from '../link-rules.ts';
+import type { ConnectBegun, ConnectRequest } from '../session/messages.ts';
 import { accountTransition } from '../status.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import { claimKey, TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
 /** A connect operation, decided by the process that will hold the session. */
-export interface ConnectInput {
-  readonly tenantId: string;
-  readonly mode: Mode;
-  readonly channel: string;
-  readonly identifier: string;
-  readonly options: ConnectOptions;
-  readonly forceNew: boolean;
+export interface ConnectInput
+  extends Pick<
+    ConnectRequest,
+    | 'tenantId'
+    | 'mode'
+    | 'channel'
+    | 'identifier'
+    | 'options'
+    | 'forceNew'
+    | 'accountsCap'
+    | 'link'
+    | 'onlyAccountId'
+  > {
   /** Where to connect through, sealed for the account; null: directly; undefined: as before. */
   readonly proxy: string | null | undefined;
-  readonly accountsCap: number;
   /** The record and the fence of its lease, as read before; the transaction locks its lease and reads them again. */
   readonly existing: { readonly row: AccountRow; readonly fence: number } | null;
   /** The id of the record that is made if there is none. */
@@ -25,12 +31,8 @@ export interface ConnectInput {
   /** The process that asks. */
   readonly owner: string;
   readonly leaseMs: number;
-  /** The hash of the owner's link that asks; undefined: the tenant does, which ends any link. */
-  readonly link?: string | undefined;
-  /** The one record that the caller's key may link; undefined: any. */
-  readonly onlyAccountId?: string | undefined;
-  /** What this connect has done before, in another process; undefined: nothing. */
-  readonly begun?: { readonly replaced: boolean } | undefined;
+  /** What this connect has done before, in another process; absent: nothing. */
+  readonly begun?: ConnectBegun;
 }
 
 type RefusalCode =

@@ -125,28 +125,18 @@ export class Connecting {
     newAccountId: string,
   ): Promise<ConnectOutput> {
     const { storage, lanes, broker, cluster, proxies } = this.#environment;
-    const { tenantId, mode, channel, identifier, options, forceNew, accountsCap, link } = request;
-    const { proxy, onlyAccountId, begun } = request;
+    const { proxy } = request;
     const accountId = existing?.row.id ?? newAccountId;
     // A transaction ends the former link, also where no session can be opened any more.
     this.#refuseWhenStopping();
     const submit = () =>
       storage.submit(lanes.connect, {
-        tenantId,
-        mode,
-        channel,
-        identifier,
-        options,
-        forceNew,
+        ...request,
         proxy: typeof proxy === 'string' ? proxies.sealed(accountId, proxy) : proxy,
-        accountsCap,
         existing,
         newAccountId,
         owner: broker.processId,
         leaseMs: cluster.leaseMs,
-        link,
-        onlyAccountId,
-        begun,
       });
     const isHere = existing !== null && this.#host.runner(existing.row.id) !== undefined;
     return isHere ? submit() : this.#host.reserving(submit);
