@@ -1,5 +1,4 @@
 import type { Unit } from '../../../core/contracts/storage.ts';
-import { ownsNumber } from '../account-state.ts';
 import type { AccountReason, ConnectOptions, SessionListener } from '../contract.ts';
 import { accountEvent } from '../events.ts';
 import { isStatusChange, type StatusReporter } from '../status-reporter.ts';
@@ -79,18 +78,7 @@ export class TransitionBatch {
   /** Writes rows and events, deletes the credentials of ended links and fails their queued messages. */
   async write(): Promise<void> {
     const unit = this.#unit;
-    const changes = [...this.#changed].flatMap((id) => this.#rows.get(id) ?? []);
-    await unit.accounts.save(
-      changes.map((row) => ({
-        id: row.id,
-        state: row,
-        since: row.since,
-        connectOptions: row.connectOptions,
-        rampDayOne: row.rampDayOne,
-        connectedAt: row.connectedAt,
-        claim: ownsNumber(row) ? 'keep' : null,
-      })),
-    );
+    await unit.accounts.save([...this.#changed].flatMap((id) => this.#rows.get(id) ?? []));
     await unit.credentials.clear([...this.#unlinked]);
     await unit.events.record(this.#events);
     for (const { id, reason } of this.#abandoned) {

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import { ownsNumber } from '../account-state.ts';
 import type { AccountState, ConnectOptions } from '../contract.ts';
 import { type AccountRow, accountRow, type StoredAccount, stateColumns } from './account-rows.ts';
 
@@ -12,18 +13,6 @@ export interface NewAccount {
   readonly connectOptions: ConnectOptions;
   readonly state: AccountState;
   readonly createdAt: number;
-}
-
-/** New values of an account after status transitions. */
-export interface AccountChange {
-  readonly id: string;
-  readonly state: AccountState;
-  readonly since: number;
-  readonly connectOptions: ConnectOptions;
-  readonly rampDayOne: string | null;
-  readonly connectedAt: number | null;
-  /** Null frees the number for other tenants; `keep` leaves the value that `claim` set. */
-  readonly claim: null | 'keep';
 }
 
 /** Where an account connects through. */
@@ -120,21 +109,21 @@ export class AccountTable {
     );
   }
 
-  /** Writes the outcome of status transitions. */
-  async save(changes: readonly AccountChange[]): Promise<void> {
+  /** Writes the outcome of status transitions, and frees the numbers of accounts that own theirs no more. */
+  async save(rows: readonly AccountRow[]): Promise<void> {
     await this.db.updateEach(
       'accounts',
       'id',
-      changes.map((change) => ({
-        id: change.id,
-        status_since: change.since,
-        connect_options: JSON.stringify(change.connectOptions),
-        ramp_day_one: change.rampDayOne,
-        connected_at: change.connectedAt,
-        ...stateColumns(change.state),
+      rows.map((row) => ({
+        id: row.id,
+        status_since: row.since,
+        connect_options: JSON.stringify(row.connectOptions),
+        ramp_day_one: row.rampDayOne,
+        connected_at: row.connectedAt,
+        ...stateColumns(row),
       })),
     );
-    const freed = changes.filter((change) => change.claim === null).map((change) => change.id);
+    const freed = rows.filter((row) => !ownsNumber(row)).map((row) => row.id);
     if (freed.length > 0) {
       await this.db.knex('accounts').whereIn('id', freed).update({ claim_key: null });
     }
