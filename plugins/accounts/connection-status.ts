@@ -1,5 +1,5 @@
 import { isHeldBack, isPairing, isRefused, isUninitialized } from './account-state.ts';
-import type { SessionView } from './session/messages.ts';
+import type { SessionView } from './session/protocol.ts';
 
 /** The names that the status operations of `msgapp_web` answer. */
 export const msgappStatuses = [

@@ -11,9 +11,9 @@ import type { ChannelDirectory } from './channel-access.ts';
 import type { ConnectOptions } from './contract.ts';
 import { parseIdentifierInAddress, storableIdentifier } from './identifiers.ts';
 import type { RemoveInput, RemoveOutput } from './lanes/remove.ts';
-import { accountOfOthers, restingView } from './session/connecting.ts';
 import { stillLinked } from './session/ending.ts';
-import type { ConnectRequest, SessionView } from './session/messages.ts';
+import type { ConnectRequest, SessionView } from './session/protocol.ts';
+import { accountOfOthers, restingView } from './session/views.ts';
 import { type SessionDirectory, SessionUnreachable } from './session-directory.ts';
 import type { AccountRow } from './tables/account-rows.ts';
 

@@ -11,7 +11,7 @@ import type {
   SessionAnswer,
   SessionRequest,
   SessionView,
-} from './session/messages.ts';
+} from './session/protocol.ts';
 import { requestContext, sessionSubject } from './session/requests.ts';
 import { sessionHosts } from './session-hosts.ts';
 

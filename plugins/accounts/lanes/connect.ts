@@ -3,7 +3,7 @@ import type { LeaseToken } from '../../cluster/contract.ts';
 import { countsAgainstCap, isPairing, ownsNumber, unconnected } from '../account-state.ts';
 import type { AccountState, ConnectOptions } from '../contract.ts';
 import { isUsed, linkRestarts } from '../link-rules.ts';
-import type { ConnectBegun, ConnectRequest } from '../session/messages.ts';
+import type { ConnectBegun, ConnectRequest } from '../session/protocol.ts';
 import { accountTransition } from '../status.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import { claimKey, TransitionBatch, type TransitionParts } from './transition-batch.ts';

@@ -3,7 +3,7 @@ import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Nullable, nullableTimestamp, OneOf, Timestamp } from '../../../core/schemas.ts';
 import { chatappStatus } from '../connection-status.ts';
 import { type Connections, plainOptions } from '../connections.ts';
-import type { SessionView } from '../session/messages.ts';
+import type { SessionView } from '../session/protocol.ts';
 import { chatappSteps } from './chatapp-steps.ts';
 import { disconnect } from './disconnect.ts';
 import {

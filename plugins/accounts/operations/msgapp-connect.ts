@@ -3,7 +3,7 @@ import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Nullable, nullableTimestamp, OneOf, Timestamp } from '../../../core/schemas.ts';
 import { msgappStatus } from '../connection-status.ts';
 import type { Connections } from '../connections.ts';
-import type { SessionView } from '../session/messages.ts';
+import type { SessionView } from '../session/protocol.ts';
 import { Flag, importFields, importOptions } from './imports.ts';
 import {
   AccountId,

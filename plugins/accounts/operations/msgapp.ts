@@ -5,7 +5,7 @@ import { Closed, Timestamp, timestamp } from '../../../core/schemas.ts';
 import { isPairing } from '../account-state.ts';
 import { msgappStatus } from '../connection-status.ts';
 import type { Connections } from '../connections.ts';
-import type { SessionView } from '../session/messages.ts';
+import type { SessionView } from '../session/protocol.ts';
 import { disconnect } from './disconnect.ts';
 import { connectMsgapp, msgappChannel } from './msgapp-connect.ts';
 import { qrImage } from './qr-image.ts';

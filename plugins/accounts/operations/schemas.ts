@@ -13,7 +13,7 @@ import { causeOf } from '../account-state.ts';
 import { chatappStatuses, connectionStatuses, msgappStatuses } from '../connection-status.ts';
 import type { AccountStatus } from '../contract.ts';
 import { reasonWords } from '../reasons.ts';
-import type { SessionView } from '../session/messages.ts';
+import type { SessionView } from '../session/protocol.ts';
 
 const accountStatuses = [
   'connected',

@@ -4,12 +4,12 @@ import { newId } from '../../../core/ids.ts';
 import { SerialQueues } from '../../../core/serial.ts';
 import { isRefused } from '../account-state.ts';
 import type { ConnectInput, ConnectOutput, ConnectUndo } from '../lanes/connect.ts';
-import type { AccountRow } from '../tables/account-rows.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
 import { releaseParked } from './leave-parked.ts';
-import type { ConnectBegun, ConnectRequest, SessionAnswer, SessionView } from './messages.ts';
+import type { ConnectBegun, ConnectRequest, SessionAnswer, SessionView } from './protocol.ts';
 import type { SessionRunner } from './runner.ts';
+import { accountOfOthers, restingView, sessionView } from './views.ts';
 
 /** How often a record is read again after it changed before its lock was taken. */
 const rereads = 5;
@@ -195,39 +195,6 @@ export class Connecting {
       log.error({ err: error, account: undo.fence.id }, 'a connect could not be undone');
     });
   }
-}
-
-/** A connection as its session sees it. */
-export function sessionView(runner: SessionRunner): SessionView {
-  const { row, connected } = runner.live;
-  return {
-    ...restingView(row),
-    retryAt: runner.retryAt,
-    live: connected,
-    step: runner.pairing?.step ?? null,
-    pairingEndsAt: runner.pairing?.endsAt ?? null,
-  };
-}
-
-/** A connection as its record shows it, without a session. */
-export function restingView(row: AccountRow): SessionView {
-  return {
-    accountId: row.id,
-    state: row,
-    since: row.since,
-    retryAt: row.retryAt,
-    options: row.connectOptions,
-    live: false,
-    step: null,
-    pairingEndsAt: null,
-  };
-}
-
-/** The refusal of a connect by a key that is limited to other accounts. */
-export function accountOfOthers(): GatewayError {
-  const message =
-    'This key is limited to some accounts, and this number is none of them; connect it with a key without account_ids.';
-  return new GatewayError('scope_missing', { message });
 }
 
 function refusal(code: ErrorCode): GatewayError {

@@ -5,11 +5,12 @@ import { GatewayError } from '../../../core/errors.ts';
 import { SerialQueues } from '../../../core/serial.ts';
 import { specifiedChannels } from '../../../core/specified-channels.ts';
 import { untilAborted } from '../../../core/waiting.ts';
-import { Connecting, restingView, sessionView } from './connecting.ts';
+import { Connecting } from './connecting.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
-import type { SessionAnswer, SessionRequest } from './messages.ts';
+import type { SessionAnswer, SessionRequest } from './protocol.ts';
 import type { SessionRunner } from './runner.ts';
+import { restingView, sessionView } from './views.ts';
 
 /** The subject of requests to a process that hosts sessions. */
 export const sessionSubject = 'session';

@@ -6,7 +6,7 @@ import type { Storage } from '../../../core/contracts/storage.ts';
 import { type ErrorCode, GatewayError } from '../../../core/errors.ts';
 import { unconnected } from '../../../plugins/accounts/account-state.ts';
 import { plainOptions } from '../../../plugins/accounts/connections.ts';
-import type { ConnectRequest } from '../../../plugins/accounts/session/messages.ts';
+import type { ConnectRequest } from '../../../plugins/accounts/session/protocol.ts';
 import { SessionDirectory } from '../../../plugins/accounts/session-directory.ts';
 import { beatLane } from '../../../plugins/cluster/lanes.ts';
 import { migratedStorage, run } from '../../fixtures/process.ts';
