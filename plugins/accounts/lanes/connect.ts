@@ -1,12 +1,12 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
-import { countsAgainstCap, isPairing, ownsNumber, unconnected } from '../account-state.ts';
+import { isPairing, ownsNumber, unconnected } from '../account-state.ts';
 import type { AccountState, ConnectOptions } from '../contract.ts';
-import { isUsed, linkRestarts } from '../link-rules.ts';
 import type { ConnectBegun, ConnectRequest } from '../session/protocol.ts';
 import { accountTransition } from '../status.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
-import { claimKey, TransitionBatch, type TransitionParts } from './transition-batch.ts';
+import { connectRefusal, type RefusalCode } from './connect-refusal.ts';
+import { TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
 /** A connect operation, decided by the process that will hold the session. */
 export interface ConnectInput
@@ -34,15 +34,6 @@ export interface ConnectInput
   /** What this connect has done before, in another process; absent: nothing. */
   readonly begun?: ConnectBegun;
 }
-
-type RefusalCode =
-  | 'already_connected'
-  | 'account_cap'
-  | 'link_not_found'
-  | 'link_restart_cap'
-  | 'link_used'
-  | 'scope_missing'
-  | 'unauthorized';
 
 /** What the undoing of a connect restores. */
 export interface ConnectUndo {
@@ -109,7 +100,7 @@ async function connectOne(
   const { tenantId, channel, identifier, owner } = input;
   const row = await unit.accounts.present(tenantId, channel, identifier);
   if (row?.id !== input.existing?.row.id) return { kind: 'stale' };
-  const code = await refusal(unit, input, row);
+  const code = await connectRefusal(unit, input, row);
   if (code !== null) return { kind: 'refused', code };
   const accountId = row?.id ?? input.newAccountId;
   const [lease] = await unit.leases.rows.find([accountId]);
@@ -153,44 +144,6 @@ function begun(
     before: former?.status === 'disconnected' ? recordOf(former) : null,
   };
   return { kind: 'begun', row, fence, undo };
-}
-
-async function refusal(
-  unit: Unit,
-  input: ConnectInput,
-  row: AccountRow | undefined,
-): Promise<RefusalCode | null> {
-  const present = await unit.tenants.present([input.tenantId]);
-  if (!present.has(input.tenantId)) {
-    return input.link === undefined ? 'unauthorized' : 'link_not_found';
-  }
-  const { onlyAccountId } = input;
-  if (onlyAccountId !== undefined && onlyAccountId !== row?.id) return 'scope_missing';
-  const ended = await refusalOfLink(unit, input, row);
-  if (ended !== null) return ended;
-  if (row !== undefined && ownsNumber(row) && !input.forceNew) return 'already_connected';
-  const key = claimKey(input);
-  const claimant = (await unit.accounts.claimants([key])).get(key);
-  if (claimant !== undefined && claimant !== row?.id) return 'already_connected';
-  // An account that counts already needs no further slot.
-  if (row !== undefined && countsAgainstCap(row)) return null;
-  const counted = (await unit.accounts.ofTenants([input.tenantId])).filter(countsAgainstCap);
-  return counted.length >= input.accountsCap ? 'account_cap' : null;
-}
-
-async function refusalOfLink(
-  unit: Unit,
-  input: ConnectInput,
-  row: AccountRow | undefined,
-): Promise<RefusalCode | null> {
-  const { link: tokenHash } = input;
-  if (tokenHash === undefined) return null;
-  const link = await unit.links.find(tokenHash);
-  if (link === undefined || link.accountId !== row?.id) return 'link_not_found';
-  if (link.expiresAt <= unit.now) return 'link_not_found';
-  if (isUsed(link, row)) return 'link_used';
-  const isCounted = input.begun !== undefined;
-  return isCounted || link.restarts < linkRestarts ? null : 'link_restart_cap';
 }
 
 function insert(unit: Unit, input: ConnectInput): Promise<void> {
