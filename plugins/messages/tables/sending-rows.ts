@@ -33,7 +33,7 @@ export interface DayCount {
 }
 
 /** Account and contact that a send names, the contact by id, by address or by phone. */
-export interface Naming {
+export interface SendReference {
   readonly tenantId: string;
   /** Null where none was named. */
   readonly accountId: string | null;

@@ -4,16 +4,16 @@ import {
   type CandidateColumns,
   candidate,
   counterJoins,
-  type Naming,
   type SendingAccount,
   type SendingColumns,
+  type SendReference,
   type SendSnapshot,
   sendingColumns,
   snapshotOf,
 } from './sending-rows.ts';
 
 /** From how many live messages within how many milliseconds on a contact is busy; never with a count of 0. */
-export interface Busy {
+export interface BusyThreshold {
   readonly messages: number;
   readonly windowMs: number;
 }
@@ -25,17 +25,17 @@ const fit = /^[!-~]{1,60}$/;
 const notErased = '(c.phone is not null or c.network_id is not null)';
 
 /** What a contact is found by. */
-type NameColumn = 'id' | 'phone' | 'network_id';
+type LookupColumn = 'id' | 'phone' | 'network_id';
 
 /** The contact, by id, number or address, and the account of a send; null where the send names none, or none can be. */
-interface Name {
+interface ContactLookup {
   readonly tenantId: string;
-  readonly name: string | null;
+  readonly value: string | null;
   readonly accountId: string | null;
 }
 
-/** Where names become tenants `t`, accounts `a` and contacts `c`, with the values of both pieces of SQL. */
-interface Named {
+/** Where look-ups become tenants `t`, accounts `a` and contacts `c`, with the values of both pieces of SQL. */
+interface LookupSql {
   readonly from: string;
   /** The alias that was named; `null` where none can be. */
   readonly alias: string;
@@ -53,23 +53,28 @@ export class SendingTable {
   }
 
   /**
-   * What there is to know of each naming: one entry, or several where a phone is a contact on several channels and no
+   * What there is to know of each reference: one entry, or several where a phone is a contact on several channels and no
    * account says which of them is meant; none without the tenant. The caller has locked the tenants.
    * @param day of the counters
    */
   async snapshots(
-    namings: readonly Naming[],
-    busy: Busy,
+    references: readonly SendReference[],
+    busy: BusyThreshold,
     day: string,
   ): Promise<readonly SendSnapshot[]> {
-    const byId = namings.filter(({ contactId }) => contactId !== null);
-    const others = namings.filter(({ contactId }) => contactId === null);
+    const byId = references.filter(({ contactId }) => contactId !== null);
+    const others = references.filter(({ contactId }) => contactId === null);
     const byPhone = others.filter(({ addresses }) => !addresses);
-    const byAddress = others.filter(({ addresses }) => addresses).flatMap(addressed);
+    const byAddress = others.filter(({ addresses }) => addresses).flatMap(addressLookups);
     const rows = await Promise.all([
-      this.#named(byId.map(name(({ contactId }) => fitting(contactId))), 'id', busy, day),
-      this.#named(byPhone.map(name(({ phone }) => fitting(phone))), 'phone', busy, day),
-      this.#named(byAddress, 'network_id', busy, day),
+      this.#lookUp(
+        byId.map(lookupBy(({ contactId }) => storableOrNull(contactId))),
+        'id',
+        busy,
+        day,
+      ),
+      this.#lookUp(byPhone.map(lookupBy(({ phone }) => storableOrNull(phone))), 'phone', busy, day),
+      this.#lookUp(byAddress, 'network_id', busy, day),
     ]);
     return rows.flat().map(snapshotOf);
   }
@@ -90,17 +95,19 @@ export class SendingTable {
     return rows.map(candidate);
   }
 
-  async #named(
-    named: readonly Name[],
-    column: NameColumn,
-    { messages, windowMs }: Busy,
+  async #lookUp(
+    lookups: readonly ContactLookup[],
+    column: LookupColumn,
+    { messages, windowMs }: BusyThreshold,
     day: string,
   ): Promise<readonly SendingColumns[]> {
-    const names = new Map(named.map((name) => [Object.values(name).join(' '), name]));
-    const [first, ...others] = names.values();
+    const distinct = new Map(lookups.map((lookup) => [Object.values(lookup).join(' '), lookup]));
+    const [first, ...others] = distinct.values();
     if (first === undefined) return [];
     const { from, alias, where, inFrom, inWhere } =
-      others.length === 0 ? this.#one(first, column) : this.#many([first, ...others], column);
+      others.length === 0
+        ? this.#oneLookup(first, column)
+        : this.#manyLookups([first, ...others], column);
     return this.db.rows<SendingColumns>(
       `select ${this.#inThisOrder} ${sendingColumns},
          ${alias} as alias, ${messages === 0 ? '0' : this.#busy(messages)} as busy
@@ -116,8 +123,8 @@ export class SendingTable {
     return this.db.dialect === 'mysql' ? 'straight_join' : '';
   }
 
-  /** A name by itself: both engines find each row by a whole key and plan nothing. */
-  #one({ tenantId, name, accountId }: Name, column: NameColumn): Named {
+  /** One look-up by itself: both engines find each row by a whole key and plan nothing. */
+  #oneLookup({ tenantId, value, accountId }: ContactLookup, column: LookupColumn): LookupSql {
     const isKey = column === 'id' || accountId !== null;
     const ofChannel = isKey ? 'and c.channel = a.channel' : '';
     const index = `contacts_tenant_id_${isKey ? 'channel_' : ''}${column}`;
@@ -133,12 +140,12 @@ export class SendingTable {
        ${contact}`,
       alias: column === 'id' ? 'x.id' : 'null',
       where: 'where t.id = ?',
-      inFrom: [accountId, ...(column === 'id' ? [name, name] : [name])],
+      inFrom: [accountId, ...(column === 'id' ? [value, value] : [value])],
       inWhere: [tenantId],
     };
   }
 
-  #many(names: readonly Name[], column: NameColumn): Named {
+  #manyLookups(lookups: readonly ContactLookup[], column: LookupColumn): LookupSql {
     const [list, cross] =
       this.db.dialect === 'mysql' ? [mysqlNames(column), ''] : [sqliteNames, 'cross'];
     // Forced on both engines: else they read the tenant.
@@ -157,7 +164,9 @@ export class SendingTable {
       alias: column === 'id' ? 'x.id' : 'null',
       where: '',
       inFrom: [
-        JSON.stringify(names.map(({ tenantId, name, accountId }) => [tenantId, name, accountId])),
+        JSON.stringify(
+          lookups.map(({ tenantId, value, accountId }) => [tenantId, value, accountId]),
+        ),
       ],
       inWhere: [],
     };
@@ -183,7 +192,7 @@ const ascii = 'varchar(60) character set ascii collate ascii_bin';
 const anyText = `varchar(${longestAddress}) character set utf8mb4 collate utf8mb4_general_ci`;
 
 /** The names as rows, for each engine. */
-function mysqlNames(column: NameColumn): string {
+function mysqlNames(column: LookupColumn): string {
   const types = [ascii, column === 'network_id' ? anyText : ascii, ascii];
   const columns = ['tenant', 'name', 'account'].map(
     (name, n) => `${name} ${types[n]} path '$[${n}]'`,
@@ -193,23 +202,25 @@ function mysqlNames(column: NameColumn): string {
 const sqliteNames = `(select value ->> 0 as tenant, value ->> 1 as name, value ->> 2 as account
   from json_each(?))`;
 
-function fitting(text: string | null): string | null {
+function storableOrNull(text: string | null): string | null {
   return text !== null && fit.test(text) ? text : null;
 }
 
-/** Makes names of namings, by what `nameOf` says of each. */
-function name(nameOf: (naming: Naming) => string | null): (naming: Naming) => Name {
-  return (naming) => ({
-    tenantId: naming.tenantId,
-    name: nameOf(naming),
-    accountId: fitting(naming.accountId),
+/** Makes look-ups of references, by what `textOf` says of each. */
+function lookupBy(
+  textOf: (reference: SendReference) => string | null,
+): (reference: SendReference) => ContactLookup {
+  return (reference) => ({
+    tenantId: reference.tenantId,
+    value: textOf(reference),
+    accountId: storableOrNull(reference.accountId),
   });
 }
 
-/** The names of a naming by address: mostly one, as few channels have addresses; null where it can be none. */
-function addressed(naming: Naming): readonly Name[] {
-  const addresses = new Set(naming.addresses?.values());
+/** The look-ups of a reference by address: mostly one, as few channels have addresses; null where it can be none. */
+function addressLookups(reference: SendReference): readonly ContactLookup[] {
+  const addresses = new Set(reference.addresses?.values());
   return (addresses.size === 0 ? [null] : [...addresses]).map((address) =>
-    name(() => address)(naming),
+    lookupBy(() => address)(reference),
   );
 }
