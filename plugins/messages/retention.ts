@@ -4,6 +4,7 @@ import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
 import { pacedSteps } from '../../core/paced-steps.ts';
 import { deleteMessages } from './delete-messages.ts';
+import { threadKey } from './threads.ts';
 
 /** Between two rounds: often enough for the shortest times of a test. */
 const slowestMs = 60_000;
@@ -35,7 +36,7 @@ const retireLane: Lane<OldMessages, number> = {
         tenantId,
         found.map(({ id }) => id),
       );
-      const threads = new Map(found.map((one) => [`${one.accountId} ${one.contactId}`, one]));
+      const threads = new Map(found.map((one) => [threadKey(one.accountId, one.contactId), one]));
       await unit.threads.deleteEmpty([...threads.values()]);
       counts.push(found.length);
     }

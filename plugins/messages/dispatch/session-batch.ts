@@ -5,6 +5,7 @@ import { messageEvent } from '../events.ts';
 import { storedNetworkId } from '../network-ids.ts';
 import type { StatusChange } from '../status.ts';
 import type { StoredMessage } from '../tables/message-rows.ts';
+import { networkKey } from '../tables/messages.ts';
 
 /** What is read behind the locks of the leases. */
 export interface SessionPrefetch {
@@ -58,7 +59,7 @@ export class SessionBatch {
   /** A message that this account sent, by the network's id. */
   findNamed(accountId: string, networkId: string | null) {
     if (networkId === null) return null;
-    return this.find(accountId, this.#named.get(networkKey(accountId, networkId)));
+    return this.find(accountId, this.#named.get(networkKey(accountId, storedNetworkId(networkId))));
   }
 
   /** Enters what became of a message. With a private contact no event is raised. */
@@ -75,9 +76,4 @@ export class SessionBatch {
       this.events.push({ ...event, first: this.#quiet.has(id) });
     }
   }
-}
-
-/** The key of a message by its network id. */
-export function networkKey(accountId: string, networkId: string): string {
-  return `${accountId} ${storedNetworkId(networkId)}`;
 }

@@ -1,8 +1,9 @@
 import type { Tables, Unit } from '../../../core/contracts/storage.ts';
 import type { Outbox } from '../../events/contract.ts';
 import { storedNetworkId } from '../network-ids.ts';
+import { networkKey } from '../tables/messages.ts';
 import { threadKey } from '../threads.ts';
-import { networkKey, SessionBatch, type SessionPrefetch } from './session-batch.ts';
+import { SessionBatch, type SessionPrefetch } from './session-batch.ts';
 import type { SessionInput } from './session-input.ts';
 
 /** Reads what sessions name, with their messages locked. */

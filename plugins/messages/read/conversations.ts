@@ -42,7 +42,7 @@ export async function conversationPage(
   for (let read = 0; read < scanned; read += chunk) {
     const rows = await list({ direction: null, accountId: null, before: position, limit: chunk });
     const firsts = rows.filter((row) => {
-      const key = keyOf(row);
+      const key = threadKey(row.accountId, row.contactId);
       return seen.has(key) ? false : seen.add(key);
     });
     const isShown = await shownBefore(conversations, before, firsts);
@@ -66,7 +66,7 @@ async function shownBefore(
 ): Promise<(row: MessageWithContact) => boolean> {
   if (before === null) return () => false;
   const newest = await conversations.newest(rows);
-  return (row) => newest.get(keyOf(row))?.id !== row.id;
+  return (row) => newest.get(threadKey(row.accountId, row.contactId))?.id !== row.id;
 }
 
 /** Where a search for contacts goes on: behind a contact's conversation with an account. */
@@ -132,8 +132,4 @@ function ofContact(pairs: readonly ThreadKey[], contactId: string): readonly Thr
   return pairs
     .filter((pair) => pair.contactId === contactId)
     .sort((one, other) => (one.accountId < other.accountId ? -1 : 1));
-}
-
-function keyOf({ accountId, contactId }: MessageWithContact): string {
-  return threadKey(accountId, contactId);
 }

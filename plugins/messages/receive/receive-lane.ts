@@ -8,6 +8,7 @@ import { messageEvent } from '../events.ts';
 import type { MessageReporter } from '../message-reporter.ts';
 import { storedNetworkId } from '../network-ids.ts';
 import { type MessageWithContact, newMessage, type StoredMessage } from '../tables/message-rows.ts';
+import { networkKey } from '../tables/messages.ts';
 import type { ThreadKey } from '../tables/threads.ts';
 import { threadKey } from '../threads.ts';
 import type { Handover } from '../wait/handover.ts';
@@ -39,7 +40,7 @@ export function makeReceiveLane(
         const { id: accountId } = input.fence;
         if (!held.has(accountId)) return 'lost';
         if (!turn.has(input.event)) return 'early';
-        const id = networkKey(networkReference(input));
+        const id = networkKey(accountId, storedNetworkId(input.event.networkId));
         const key = keyOf(input);
         const isRepeated = seen.has(id);
         if (key === null || people.recognise(key, !isRepeated)?.private === true) return 'ignored';
@@ -100,7 +101,7 @@ export function makeReceiveLane(
 
 /** What follows a batch: the waits that it may end, and the count of its messages. */
 export interface ReceiveParts {
-  readonly handover: Handover;
+  readonly handover: Pick<Handover, 'find'>;
   /** Notifies the waits of all processes that a tenant received something. */
   notifyWaits(tenantId: string): void;
   readonly reporter: Pick<MessageReporter, 'report'>;
@@ -135,7 +136,8 @@ async function prefetch(
     tables.media.waitingForChange(inputs.flatMap((input) => input.taken?.key ?? [])),
     outbox.prepare(tables, tenantIds),
   ]);
-  return { held, seen: new Set(stored.map(networkKey)), contacts, sequences, files, storeEvents };
+  const seen = new Set(stored.map((one) => networkKey(one.accountId, one.networkId)));
+  return { held, seen, contacts, sequences, files, storeEvents };
 }
 
 /** Gives each message the next number of its tenant. */
@@ -167,10 +169,6 @@ function byTenant(
     tenants.set(message.tenantId, ofTenant);
   }
   return tenants;
-}
-
-function networkKey({ accountId, networkId }: ReturnType<typeof networkReference>): string {
-  return `${accountId} ${networkId}`;
 }
 
 function networkReference({ fence, event }: ReceiveInput) {

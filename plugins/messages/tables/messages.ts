@@ -21,6 +21,11 @@ export interface NetworkReference {
   readonly networkId: string;
 }
 
+/** The key of a message by its network id as it is stored. */
+export function networkKey(accountId: string, networkId: string): string {
+  return `${accountId} ${networkId}`;
+}
+
 /** The most conditions that are tied by `or`: SQLite bounds the depth of an expression. */
 const alternatives = 200;
 
