@@ -24,7 +24,7 @@ import { sendMessage } from './send/send-message.ts';
 import { checkedSend, type IsKnown, makeAskSend, makeSend } from './send/service.ts';
 import { makeSessionListener } from './session-listener.ts';
 import { startMessageUpkeep } from './upkeep.ts';
-import { DirectHandover } from './wait/handover.ts';
+import { Handover } from './wait/handover.ts';
 import { LanePollSlots } from './wait/poll-slots.ts';
 import { makeSlotLanes } from './wait/slots.ts';
 import { waitForMessages } from './wait/wait-for-messages.ts';
@@ -55,7 +55,7 @@ export default gatewayPlugin(
       unit.afterCommit(() => media.sweep());
     };
     const answered = metrics.counter('gateway_waits_handed_over_total').of({});
-    const handover = new DirectHandover((tenantId) => waits.of(tenantId), answered);
+    const handover = new Handover((tenantId) => waits.of(tenantId), answered);
     const rules: SendRules = {
       limits: limits.rules,
       idempotencyMs,

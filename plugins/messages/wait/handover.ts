@@ -15,23 +15,10 @@ export interface HandedOver {
 }
 
 /**
- * Hands received messages over to sleeping waits of this process: they need neither a read nor a transaction for their
- * slots. There for speed alone: a wait that gets nothing is woken and reads.
+ * Hands received messages over to waits of this process that sleep right before them: they need neither a read nor a
+ * transaction for their slots. There for speed alone: a wait that gets nothing is woken and reads.
  */
-export interface Handover {
-  /**
-   * Finds the waits that these messages are next for. Called under the tenant's lock; changes nothing.
-   * @param after the tenant's number before the first of the messages
-   * @param messages all that follow it, in order and without a gap
-   */
-  find(tenantId: string, after: number, messages: readonly MessageWithContact[]): HandedOver;
-}
-
-/** Every wait reads. */
-export const noHandover: Handover = { find: () => ({ slots: [], answer: () => undefined }) };
-
-/** Hands over to waits that sleep at the number the messages follow. */
-export class DirectHandover implements Handover {
+export class Handover {
   readonly #sleeping: (tenantId: string) => Iterable<Waiter>;
   readonly #answered: Tally;
 
@@ -41,6 +28,11 @@ export class DirectHandover implements Handover {
     this.#answered = answered;
   }
 
+  /**
+   * Finds the waits that these messages are next for. Called under the tenant's lock; changes nothing.
+   * @param after the tenant's number before the first of the messages
+   * @param messages all that follow it, in order and without a gap
+   */
   find(tenantId: string, after: number, messages: readonly MessageWithContact[]): HandedOver {
     const results = new Map<string, WaitResult>();
     const rows = new Map<GrantedSlots, { waiter: Waiter; result: WaitResult }[]>();

@@ -37,7 +37,7 @@ import {
   makeSessionListener,
   type SessionListenerParts,
 } from '../../../plugins/messages/session-listener.ts';
-import { DirectHandover, type Handover } from '../../../plugins/messages/wait/handover.ts';
+import { Handover } from '../../../plugins/messages/wait/handover.ts';
 import { WaitNotifier } from '../../../plugins/messages/wait/wait-notifier.ts';
 import { Waits } from '../../../plugins/messages/wait/waits.ts';
 import { PrometheusMetrics } from '../../../plugins/observability/metrics.ts';
@@ -60,8 +60,8 @@ export interface StageOptions {
   readonly unreliable?: Unreliability;
   /** Sessions of this process hear of its messages through the broker, as those of others do. */
   readonly viaBroker?: boolean;
-  /** `noHandover`: waits of this process read what it has received, as those of others do. */
-  readonly handover?: Handover;
+  /** In place of one that hands over: waits of this process read what it has received, as those of others do. */
+  readonly handover?: Pick<Handover, 'find'>;
   /** Takes the events of messages; they wait when absent. */
   readonly outbox?: Pick<Outbox, 'prepare'>;
   /** Pauses between messages; none when absent. */
@@ -132,7 +132,7 @@ export async function openStage(
   );
   const hosts = new HostNotifier(broker, accepting);
   let handedOver = 0;
-  const direct = new DirectHandover((tenantId) => waits.of(tenantId), {
+  const direct = new Handover((tenantId) => waits.of(tenantId), {
     add: (by = 1) => {
       handedOver += by;
     },
