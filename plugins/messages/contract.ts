@@ -8,7 +8,10 @@ export interface SlotRequest {
   readonly deadline: number;
 }
 
-/** A slot that was granted, to be given back as it is. */
+/**
+ * A slot that was granted, to be given back as it is. All who were granted one together have the same object: each counts
+ * down when it needs its slot no more, before it closes.
+ */
 export interface GrantedSlot {
   readonly id: string;
   held: number;

@@ -1,4 +1,3 @@
-import type { Clock } from '../../core/contracts/clock.ts';
 import type { ReceiptEvent } from '../../core/contracts/driver.ts';
 import type { Messages } from '../../core/contracts/messages.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
@@ -12,13 +11,12 @@ import type { ReceiveInput, ReceiveOutput } from './receive/input.ts';
 import { makeReceiveLane, type ReceiveParts } from './receive/receive-lane.ts';
 import { type AcceptParts, makeAcceptLane } from './send/accept-lane.ts';
 import type { SendDecision, SendInput } from './send/input.ts';
-import { makeSlotLanes, type SlotLanes } from './wait/slots.ts';
 
 /** The session that asks. */
 export type AskingSession = Pick<LiveSession, 'account' | 'fence'>;
 
-/** Every decision of the messages plugin, each the submission to its lane. */
-export interface MessageLanes extends SlotLanes {
+/** Every decision about messages, each the submission to its lane; those about waits are `SlotLanes`. */
+export interface MessageLanes {
   accept(send: SendInput): Promise<SendDecision>;
   /** Stores a step of a session's dispatching. `step` is asked when the transaction begins, and answers the same each time. */
   dispatch(session: AskingSession, step: () => DispatchStep): Promise<SessionOutput>;
@@ -39,20 +37,17 @@ export interface MessageLanes extends SlotLanes {
 /** What the lanes are made with. */
 export interface LaneParts extends AcceptParts, ReceiveParts {
   readonly storage: Storage;
-  readonly clock: Clock;
   /** Forgets contacts that turn out to be one person with a private one. */
   readonly forgetContact: Messages['forgetContact'];
   /** Takes the events of sent messages. */
   readonly outbox: Pick<Outbox, 'prepare'>;
   /** Age from which a message is not handed over any more, milliseconds. */
   readonly expireMs: number;
-  /** How many waits one tenant may have open. */
-  readonly waits: number;
 }
 
 /** Makes the lanes, once for each storage. */
 export function makeLanes(parts: LaneParts): MessageLanes {
-  const { storage, clock, forgetContact, outbox, expireMs, waits, reporter } = parts;
+  const { storage, forgetContact, outbox, expireMs, reporter } = parts;
   const accept = makeAcceptLane(parts);
   const session = makeSessionLane(expireMs, outbox, reporter);
   const receive = makeReceiveLane(forgetContact, outbox, parts);
@@ -69,6 +64,5 @@ export function makeLanes(parts: LaneParts): MessageLanes {
     receive: (input) => storage.submit(receive, input),
     import: (input) => storage.submit(importing, input),
     expire: (input) => storage.submit(expire, input),
-    ...makeSlotLanes(storage, clock, { kind: 'messages', slots: waits }),
   };
 }

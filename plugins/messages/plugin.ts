@@ -64,7 +64,6 @@ export default gatewayPlugin(
     };
     const lanes = makeLanes({
       storage,
-      clock,
       outbox,
       forgetContact: forget,
       findIdle: (accountId) => dispatchers.idle(accountId),
@@ -72,7 +71,6 @@ export default gatewayPlugin(
       handover,
       notifyWaits: (tenantId) => waitNotifier.notify(tenantId),
       expireMs,
-      waits: config.limits.waits,
       reporter,
       rules,
       restrict(accountId, until) {
@@ -83,7 +81,7 @@ export default gatewayPlugin(
     });
     const waits = new Waits({
       read: storage.read,
-      lanes,
+      lanes: makeSlotLanes(storage, clock, { kind: 'messages', slots: config.limits.waits }),
       authenticator,
       processId: broker.processId,
       clock,

@@ -1,8 +1,8 @@
 import type { Tally } from '../../../core/contracts/metrics.ts';
 import { isWanted, type WantedAccounts } from '../../../core/scopes.ts';
+import type { GrantedSlot } from '../contract.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
 import type { HeldSlots } from '../tables/waits.ts';
-import type { GrantedSlots } from './slots.ts';
 import { accountsKey, type WaitResult, waitPageSize } from './wait-result.ts';
 import type { Waiter } from './waiter.ts';
 
@@ -35,7 +35,7 @@ export class Handover {
    */
   find(tenantId: string, after: number, messages: readonly MessageWithContact[]): HandedOver {
     const results = new Map<string, WaitResult>();
-    const rows = new Map<GrantedSlots, { waiter: Waiter; result: WaitResult }[]>();
+    const rows = new Map<GrantedSlot, { waiter: Waiter; result: WaitResult }[]>();
     for (const waiter of this.#sleeping(tenantId)) {
       if (waiter.sleepsIn === null || waiter.position !== after) continue;
       const { accounts } = waiter;

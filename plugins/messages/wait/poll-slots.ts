@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
-import type { PollSlots, SlotRequest } from '../contract.ts';
-import type { GrantedSlots, NoSlot, SlotLanes } from './slots.ts';
+import type { GrantedSlot, PollSlots, SlotRequest } from '../contract.ts';
+import type { NoSlot, SlotLanes } from './slots.ts';
 import type { WaitQuestion } from './wait-pages.ts';
 import type { WaitResult } from './wait-result.ts';
 
@@ -18,7 +18,7 @@ export class LanePollSlots implements PollSlots {
   readonly #processId: string;
   readonly #log: GatewayLog;
   /** Rows of slots of which some are held no more, which is not stored yet. */
-  readonly #freed = new Set<GrantedSlots>();
+  readonly #freed = new Set<GrantedSlot>();
   #freeing: Promise<void> | null = null;
   #freeAgain: NodeJS.Timeout | undefined;
   #stopping = false;
@@ -38,7 +38,7 @@ export class LanePollSlots implements PollSlots {
     if (refused !== null) throw noSlot(refused);
   }
 
-  async open(request: SlotRequest): Promise<GrantedSlots> {
+  async open(request: SlotRequest): Promise<GrantedSlot> {
     const opened = await this.openUnless(request, null);
     if ('messages' in opened) throw new Error('a page was read that nobody asked for');
     return opened;
@@ -51,7 +51,7 @@ export class LanePollSlots implements PollSlots {
   async openUnless(
     request: SlotRequest,
     question: WaitQuestion | null,
-  ): Promise<GrantedSlots | WaitResult> {
+  ): Promise<GrantedSlot | WaitResult> {
     const id = randomUUID();
     const opening = this.#lanes.openWait({ ...request, processId: this.#processId, id, question });
     const opened = await opening.catch(async (error: unknown) => {
@@ -63,9 +63,9 @@ export class LanePollSlots implements PollSlots {
     return opened;
   }
 
-  giveBack(slots: GrantedSlots): Promise<void> {
-    slots.held -= 1;
-    this.#freed.add(slots);
+  giveBack(slot: GrantedSlot): Promise<void> {
+    slot.held -= 1;
+    this.#freed.add(slot);
     return this.#startFreeing();
   }
 

@@ -26,14 +26,8 @@ export interface NoSlot {
   readonly retryAfterMs: number;
 }
 
-/**
- * Slots that were granted together. All who hold one have the same object: each counts down when it needs its slot
- * no more, before it closes.
- */
-export type GrantedSlots = GrantedSlot;
-
 /** What becomes of a wait that asks for a slot. */
-export type OpenedWait = GrantedSlots | NoSlot | WaitResult;
+export type OpenedWait = GrantedSlot | NoSlot | WaitResult;
 
 /** How slots of one kind are asked for and given back. */
 export interface SlotLanes {
@@ -88,7 +82,7 @@ function makeOpenWaitLane(
     },
     async run(unit, inputs, prefetched) {
       const open = new Map(prefetched.open);
-      const opened = new Map<string, GrantedSlots & OpenSlots & { endsAt: number }>();
+      const opened = new Map<string, GrantedSlot & OpenSlots & { endsAt: number }>();
       const monotonic = clock.monotonic();
       const outputs = inputs.map((input) => {
         const { id, tenantId, processId, timeoutMs, deadline, question } = input;

@@ -1,6 +1,6 @@
 import { LongPoll, type LongPollOptions } from '../../../core/long-poll.ts';
 import type { WantedAccounts } from '../../../core/scopes.ts';
-import type { GrantedSlots } from './slots.ts';
+import type { GrantedSlot } from '../contract.ts';
 import type { WaitResult } from './wait-result.ts';
 
 /** What a waiter is made for. */
@@ -14,7 +14,7 @@ export class Waiter extends LongPoll {
   readonly accounts: WantedAccounts;
   /** The number after which it reads; null before the first read. */
   position: number | null = null;
-  #slots: GrantedSlots | null = null;
+  #slot: GrantedSlot | null = null;
   #handedOver: WaitResult | null = null;
 
   constructor(options: WaiterOptions) {
@@ -22,9 +22,9 @@ export class Waiter extends LongPoll {
     this.accounts = options.accounts;
   }
 
-  /** The slots that it sleeps in; null while it is awake. */
-  get sleepsIn(): GrantedSlots | null {
-    return this.isAsleep ? this.#slots : null;
+  /** The slot that it sleeps in; null while it is awake. */
+  get sleepsIn(): GrantedSlot | null {
+    return this.isAsleep ? this.#slot : null;
   }
 
   /** The result that the receiving transaction handed over, which freed the slot, too; null when there is none. */
@@ -32,9 +32,9 @@ export class Waiter extends LongPoll {
     return this.#handedOver;
   }
 
-  /** `sleep` in the slots that were granted. */
-  sleepIn(slots: GrantedSlots, ms: number): Promise<void> {
-    this.#slots = slots;
+  /** `sleep` in the slot that was granted. */
+  sleepIn(slot: GrantedSlot, ms: number): Promise<void> {
+    this.#slot = slot;
     return this.sleep(ms);
   }
 

@@ -5,10 +5,9 @@ import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { LongPolls } from '../../../core/long-poll.ts';
 import type { WantedAccounts } from '../../../core/scopes.ts';
-import type { SlotRequest } from '../contract.ts';
-import type { MessageLanes } from '../lanes.ts';
+import type { GrantedSlot, SlotRequest } from '../contract.ts';
 import { LanePollSlots } from './poll-slots.ts';
-import type { GrantedSlots } from './slots.ts';
+import type { SlotLanes } from './slots.ts';
 import { WaitPages, type WaitQuestion } from './wait-pages.ts';
 import type { WaitResult } from './wait-result.ts';
 import { Waiter } from './waiter.ts';
@@ -32,7 +31,7 @@ export interface WaitRequest {
 /** What the waits of a process work with. */
 export interface WaitsParts {
   readonly read: Pick<Storage['read'], 'messages' | 'tenants'>;
-  readonly lanes: Pick<MessageLanes, 'passWait' | 'openWait' | 'closeWaits'>;
+  readonly lanes: SlotLanes;
   readonly authenticator: Pick<Authenticator, 'isCurrent'>;
   readonly processId: string;
   readonly clock: Clock;
@@ -159,7 +158,7 @@ export class Waits {
   async #slotsOrPage(
     request: SlotRequest,
     question: WaitQuestion | null,
-  ): Promise<GrantedSlots | WaitResult> {
+  ): Promise<GrantedSlot | WaitResult> {
     if (question === null) return await this.#slots.openUnless(request, null);
     // A page of several accounts is several reads: not while the tenant is locked.
     const isBrief = (question.accounts?.size ?? 1) < 2;

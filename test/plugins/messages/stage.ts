@@ -38,6 +38,7 @@ import {
   type SessionListenerParts,
 } from '../../../plugins/messages/session-listener.ts';
 import { Handover } from '../../../plugins/messages/wait/handover.ts';
+import { makeSlotLanes, type SlotLanes } from '../../../plugins/messages/wait/slots.ts';
 import { WaitNotifier } from '../../../plugins/messages/wait/wait-notifier.ts';
 import { Waits } from '../../../plugins/messages/wait/waits.ts';
 import { PrometheusMetrics } from '../../../plugins/observability/metrics.ts';
@@ -75,12 +76,13 @@ export interface Stage {
   readonly storage: OpenStorage;
   readonly broker: Broker;
   readonly lanes: MessageLanes;
+  readonly slotLanes: SlotLanes;
   readonly part: SessionListener;
   readonly waits: Waits;
   /** How many waits were handed their answer instead of reading it. */
   handedOver(): number;
   /** More waits of the same process, on other lanes. The caller stops them. */
-  waitsOn(lanes: MessageLanes): Waits;
+  waitsOn(lanes: SlotLanes): Waits;
   /** Accounts that were to be restricted for safety. */
   readonly restricted: string[];
   /** Whether the account's session has nothing to send. */
@@ -139,7 +141,6 @@ export async function openStage(
   });
   const lanes = makeLanes({
     storage,
-    clock,
     outbox: options.outbox ?? waitingEvents,
     forgetContact,
     findIdle: (accountId) => accepting.idle(accountId),
@@ -147,7 +148,6 @@ export async function openStage(
     handover: options.handover ?? direct,
     notifyWaits: (tenantId) => notifier.notify(tenantId),
     expireMs: options.expireMs ?? 86_400_000,
-    waits: 2,
     reporter,
     rules: {
       limits: rules,
@@ -161,7 +161,8 @@ export async function openStage(
     },
     restrict: (accountId) => restricted.push(accountId),
   });
-  const waitsOn = (using: MessageLanes): Waits =>
+  const slotLanes = makeSlotLanes(storage, clock, { kind: 'messages', slots: 2 });
+  const waitsOn = (using: SlotLanes): Waits =>
     new Waits({
       read: storage.read,
       lanes: using,
@@ -170,7 +171,7 @@ export async function openStage(
       clock,
       log,
     });
-  const waits = waitsOn(lanes);
+  const waits = waitsOn(slotLanes);
   const notifier = new WaitNotifier(broker, waits);
   await notifier.listen();
   t.teardown(async () => waits.stop());
@@ -178,6 +179,7 @@ export async function openStage(
     storage,
     broker,
     lanes,
+    slotLanes,
     waits,
     waitsOn,
     handedOver: () => handedOver,

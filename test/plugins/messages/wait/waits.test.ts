@@ -247,11 +247,11 @@ for (const engine of databases) {
     t.test('one that is refused gives nothing back', async (t) => {
       const { tenantId } = await open();
       let closed = 0;
-      const closeWaits: typeof stage.lanes.closeWaits = (slots) => {
+      const closeWaits: typeof stage.slotLanes.closeWaits = (slots) => {
         closed += 1;
-        return stage.lanes.closeWaits(slots);
+        return stage.slotLanes.closeWaits(slots);
       };
-      const waits = stage.waitsOn({ ...stage.lanes, closeWaits });
+      const waits = stage.waitsOn({ ...stage.slotLanes, closeWaits });
       const client = new AbortController();
       const { signal } = client;
       const waiting = [1, 2].map(() => waits.wait(request(tenantId, { position: 0, signal })));
@@ -280,7 +280,7 @@ for (const engine of databases) {
           },
         });
         const slotLanes = makeSlotLanes(storage, systemClock, { kind: 'events', slots: 2 });
-        const waits = stage.waitsOn({ ...stage.lanes, ...slotLanes });
+        const waits = stage.waitsOn(slotLanes);
         t.same(texts(await waits.wait(request(tenantId, { position: 0 }))), ['meanwhile']);
         t.equal(await slots(tenantId), 0);
         waits.stop();
@@ -403,7 +403,7 @@ for (const engine of databases) {
 
     t.test('what could not be given back is with the next of the same row', async (t) => {
       const { tenantId } = await open();
-      const lanes = { ...stage.lanes };
+      const lanes = { ...stage.slotLanes };
       const waits = stage.waitsOn(lanes);
       t.teardown(() => waits.stop());
       const clients = [new AbortController(), new AbortController()];
@@ -415,7 +415,7 @@ for (const engine of databases) {
       clients[0]?.abort();
       await waiting[0];
       t.same(await rows(tenantId), [2]);
-      lanes.closeWaits = stage.lanes.closeWaits;
+      lanes.closeWaits = stage.slotLanes.closeWaits;
       clients[1]?.abort();
       await waiting[1];
       t.same(await rows(tenantId), [], 'both at once');
