@@ -2,6 +2,7 @@ import { spread } from './backoff.ts';
 import type { Lane, Storage, Unit } from './contracts/storage.ts';
 import type { GatewayLog } from './log.ts';
 import { Loop } from './loop.ts';
+import { oneByOne } from './one-by-one.ts';
 
 /** Between two rounds: often enough for the shortest times of a test. */
 const slowestMs = 60_000;
@@ -28,11 +29,7 @@ export function pruneLane(
   return {
     name,
     locks: () => [],
-    async run(unit, inputs) {
-      const deleted: number[] = [];
-      for (const input of inputs) deleted.push(await prune(unit, input));
-      return deleted;
-    },
+    run: oneByOne(prune),
   };
 }
 

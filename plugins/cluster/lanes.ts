@@ -1,4 +1,5 @@
 import type { Lane, Unit } from '../../core/contracts/storage.ts';
+import { oneByOne } from '../../core/one-by-one.ts';
 import type { ClusterProcess, LeaseHolder, LeaseKind, LeaseToken } from './contract.ts';
 
 /** Rows of dead processes are deleted after this. */
@@ -46,24 +47,19 @@ export const inheritLane: Lane<InheritInput, readonly Heartbeat[]> = {
   name: 'leases.inherit',
   maxBatch: 1,
   locks: () => [],
-  run: async (unit, inputs) => {
-    const outputs: (readonly Heartbeat[])[] = [];
-    for (const { owner, name, read } of inputs) {
-      if (name === null) {
-        await unit.leaseHolders.expireOthers(owner);
-        outputs.push([]);
-        continue;
-      }
-      const named = await unit.processes.named(name);
-      const others = named.filter(({ id, capacity }) => id !== owner && capacity > 0);
-      const silent = new Map(read.map(({ id, seenAt }) => [id, seenAt]));
-      const dead = others.flatMap(({ id, seenAt }) => (silent.get(id) === seenAt ? [id] : []));
-      await unit.leaseHolders.expire(dead);
-      await unit.processes.remove(dead);
-      outputs.push(others);
+  run: oneByOne(async (unit, { owner, name, read }) => {
+    if (name === null) {
+      await unit.leaseHolders.expireOthers(owner);
+      return [];
     }
-    return outputs;
-  },
+    const named = await unit.processes.named(name);
+    const others = named.filter(({ id, capacity }) => id !== owner && capacity > 0);
+    const silent = new Map(read.map(({ id, seenAt }) => [id, seenAt]));
+    const dead = others.flatMap(({ id, seenAt }) => (silent.get(id) === seenAt ? [id] : []));
+    await unit.leaseHolders.expire(dead);
+    await unit.processes.remove(dead);
+    return others;
+  }),
 };
 
 /** A holder of leases as another process read it: unchanged for long enough to be dead, or only if it has expired. */
@@ -76,16 +72,12 @@ export const freeSilentLane: Lane<readonly SilentHolder[], boolean> = {
   name: 'leases.free',
   maxBatch: 1,
   locks: () => [],
-  run: async (unit, inputs) => {
-    const outputs: boolean[] = [];
-    for (const holders of inputs) {
-      const dead = holders.filter(({ isDead, expiresAt }) => isDead || expiresAt <= unit.now);
-      const unchanged = await unit.leaseHolders.lockUnchanged(dead);
-      await unit.leaseHolders.expire(unchanged);
-      outputs.push(unchanged.length > 0);
-    }
-    return outputs;
-  },
+  run: oneByOne(async (unit, holders) => {
+    const dead = holders.filter(({ isDead, expiresAt }) => isDead || expiresAt <= unit.now);
+    const unchanged = await unit.leaseHolders.lockUnchanged(dead);
+    await unit.leaseHolders.expire(unchanged);
+    return unchanged.length > 0;
+  }),
 };
 
 /** The leases of one kind that a process believes to own. */
@@ -112,14 +104,10 @@ export const renewLane: Lane<RenewInput, readonly Renewal[]> = {
   name: 'leases.renew',
   maxBatch: 1,
   locks: () => [],
-  run: async (unit, inputs) => {
-    const outputs: (readonly Renewal[])[] = [];
-    for (const { owner, leaseMs, kinds } of inputs) {
-      await unit.leaseHolders.renew(owner, unit.now + leaseMs);
-      outputs.push(await Promise.all(kinds.map((kind) => compare(unit, owner, kind))));
-    }
-    return outputs;
-  },
+  run: oneByOne(async (unit, { owner, leaseMs, kinds }) => {
+    await unit.leaseHolders.renew(owner, unit.now + leaseMs);
+    return await Promise.all(kinds.map((kind) => compare(unit, owner, kind)));
+  }),
 };
 
 async function compare(unit: Unit, owner: string, { kind, held }: HeldLeases): Promise<Renewal> {

@@ -1,4 +1,5 @@
 import type { Lane } from '../../core/contracts/storage.ts';
+import { oneByOne } from '../../core/one-by-one.ts';
 
 /**
  * Numbers that clients have in cursors go on at the moment of the restore, counted like this: nothing counts as fast, so
@@ -19,14 +20,11 @@ export const settleRestored: Lane<void, number> = {
   name: 'messages.restored',
   maxBatch: 1,
   locks: () => [],
-  async run(unit, inputs) {
-    const counts: number[] = [];
-    for (const _ of inputs) {
-      counts.push(await unit.queuedMessages.takeForDispatched(unit.now));
-      const reached = unit.now * numbersPerMs;
-      await unit.tenants.advanceInboundSequences(leastStep, reached);
-      await unit.feed.advance(leastStep, reached);
-    }
-    return counts;
-  },
+  run: oneByOne(async (unit) => {
+    const queued = await unit.queuedMessages.takeForDispatched(unit.now);
+    const reached = unit.now * numbersPerMs;
+    await unit.tenants.advanceInboundSequences(leastStep, reached);
+    await unit.feed.advance(leastStep, reached);
+    return queued;
+  }),
 };

@@ -2,6 +2,7 @@ import { spread } from '../../core/backoff.ts';
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
+import { oneByOne } from '../../core/one-by-one.ts';
 import { pacedSteps } from '../../core/paced-steps.ts';
 import { deleteMessages } from './delete-messages.ts';
 import { threadKey } from './threads.ts';
@@ -27,21 +28,17 @@ const retireLane: Lane<OldMessages, number> = {
   name: 'messages.retire',
   maxBatch: 1,
   locks: ({ tenantId }) => [`tenant:${tenantId}`],
-  async run(unit, inputs) {
-    const counts: number[] = [];
-    for (const { tenantId, ids } of inputs) {
-      const found = await unit.messages.byIds(ids);
-      await deleteMessages(
-        unit,
-        tenantId,
-        found.map(({ id }) => id),
-      );
-      const threads = new Map(found.map((one) => [threadKey(one.accountId, one.contactId), one]));
-      await unit.threads.deleteEmpty([...threads.values()]);
-      counts.push(found.length);
-    }
-    return counts;
-  },
+  run: oneByOne(async (unit, { tenantId, ids }) => {
+    const found = await unit.messages.byIds(ids);
+    await deleteMessages(
+      unit,
+      tenantId,
+      found.map(({ id }) => id),
+    );
+    const threads = new Map(found.map((one) => [threadKey(one.accountId, one.contactId), one]));
+    await unit.threads.deleteEmpty([...threads.values()]);
+    return found.length;
+  }),
 };
 
 /** What old messages are deleted with. */

@@ -1,4 +1,5 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import { oneByOne } from '../../../core/one-by-one.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 import { isPairing, ownsNumber, unconnected } from '../account-state.ts';
 import type { AccountState, ConnectOptions } from '../contract.ts';
@@ -74,12 +75,7 @@ export function connectLane(parts: TransitionParts): Lane<ConnectInput, ConnectO
       existing === null
         ? [`tenant:${tenantId}`]
         : [`tenant:${tenantId}`, `lease:${existing.row.id}`],
-    run: async (unit, inputs) => {
-      const outputs: ConnectOutput[] = [];
-      // Connects are rare: one after the other, so that each sees the writes of the one before.
-      for (const input of inputs) outputs.push(await connectOne(unit, parts, input));
-      return outputs;
-    },
+    run: oneByOne((unit, input) => connectOne(unit, parts, input)),
     recover: async (unit, input) => {
       const { tenantId, channel, identifier, owner, existing, newAccountId } = input;
       const row = await unit.accounts.present(tenantId, channel, identifier);

@@ -1,4 +1,5 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import { oneByOne } from '../../../core/one-by-one.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 import type { Contact, ContactKey } from '../../contacts/contract.ts';
 
@@ -28,11 +29,7 @@ export const forgetLane: Lane<ForgetInput, ForgetOutput> = {
   name: 'accounts.forget',
   maxBatch: 1,
   locks: ({ erased, fence }) => [`tenant:${erased.tenantId}`, `lease:${fence.id}`],
-  async run(unit, inputs) {
-    const outputs: ForgetOutput[] = [];
-    for (const input of inputs) outputs.push(await forget(unit, input));
-    return outputs;
-  },
+  run: oneByOne(forget),
 };
 
 async function forget(

@@ -1,4 +1,5 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
+import { oneByOne } from '../../../core/one-by-one.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 
@@ -23,17 +24,13 @@ export const claimSessionsLane: Lane<SessionClaim, readonly ClaimedSession[]> = 
   name: 'leases.claim',
   maxBatch: 1,
   locks: () => [],
-  run: async (unit, inputs) => {
-    const outputs: ClaimedSession[][] = [];
-    for (const { leaseMs, ...claim } of inputs) {
-      const { now } = unit;
-      const fences = await unit.leases.rows.claim({ ...claim, now, expiresAt: now + leaseMs });
-      const found = await unit.accounts.find(fences.map((fence) => fence.id));
-      const rows = new Map(found.map((row) => [row.id, row]));
-      outputs.push(fences.map((fence) => ({ fence, row: rows.get(fence.id) })));
-    }
-    return outputs;
-  },
+  run: oneByOne(async (unit, { leaseMs, ...claim }) => {
+    const { now } = unit;
+    const fences = await unit.leases.rows.claim({ ...claim, now, expiresAt: now + leaseMs });
+    const found = await unit.accounts.find(fences.map((fence) => fence.id));
+    const rows = new Map(found.map((row) => [row.id, row]));
+    return fences.map((fence) => ({ fence, row: rows.get(fence.id) }));
+  }),
 };
 
 /** Leases that a process gives up: `release` leaves them to another process, `end` to none. */

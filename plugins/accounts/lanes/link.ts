@@ -1,4 +1,5 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
+import { oneByOne } from '../../../core/one-by-one.ts';
 import { isPairing } from '../account-state.ts';
 
 /** A link for the owner of an account's phone. */
@@ -17,15 +18,11 @@ export const linkLane: Lane<LinkInput, LinkOutput> = {
   name: 'accounts.link',
   maxBatch: 16,
   locks: ({ accountId }) => [`lease:${accountId}`],
-  run: async (unit, inputs) => {
-    const outputs: LinkOutput[] = [];
-    for (const { accountId, tokenHash, lifeMs } of inputs) {
-      const [row] = await unit.accounts.find([accountId]);
-      const isOpen = row !== undefined && row.removedAt === null && isPairing(row);
-      const expiresAt = unit.now + lifeMs;
-      if (isOpen) await unit.links.put(accountId, tokenHash, expiresAt);
-      outputs.push(isOpen ? expiresAt : null);
-    }
-    return outputs;
-  },
+  run: oneByOne(async (unit, { accountId, tokenHash, lifeMs }) => {
+    const [row] = await unit.accounts.find([accountId]);
+    const isOpen = row !== undefined && row.removedAt === null && isPairing(row);
+    const expiresAt = unit.now + lifeMs;
+    if (isOpen) await unit.links.put(accountId, tokenHash, expiresAt);
+    return isOpen ? expiresAt : null;
+  }),
 };

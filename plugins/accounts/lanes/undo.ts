@@ -1,4 +1,5 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
+import { oneByOne } from '../../../core/one-by-one.ts';
 import type { AccountProxies } from '../proxies.ts';
 import { accountTransition } from '../status.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
@@ -14,39 +15,36 @@ export function undoLane(
     name: 'accounts.undo',
     maxBatch: 16,
     locks: ({ fence }) => [`lease:${fence.id}`],
-    run: async (unit, inputs) => {
-      const outputs: boolean[] = [];
-      for (const { fence, created, proxy, before } of inputs) {
-        const id = fence.id;
-        const [row] = await unit.accounts.find([id]);
-        const held = await unit.leases.rows.heldBy([fence]);
-        outputs.push(held.has(id));
-        if (row === undefined || !held.has(id)) continue;
-        if (created) {
-          await unit.credentials.clear([id]);
-          await unit.accounts.erase([id]);
-          await unit.leases.erase([id]);
-          await unit.links.end([id]);
-          const erased: AccountRow = { ...row, status: 'disconnected' };
-          unit.afterCommit(() => parts.reporter.report(row, erased, 0));
-          continue;
-        }
-        const batch = new TransitionBatch(unit, parts, [row]);
-        const abandoned = accountTransition(row, { type: 'pairing_abandoned' });
-        if (before !== null) {
-          batch.add(row, { state: before.state, events: [], abandon: null }, before);
-        } else if (abandoned !== null) {
-          batch.add(row, abandoned);
-        }
-        await batch.write();
-        // Another call may have changed the proxy since.
-        if (row.proxy === proxy?.written) {
-          // A change of the sealing key passes by what is not in the record.
-          await unit.accounts.setProxy(id, proxies.resealed({ id, proxy: proxy.before }));
-        }
-        await unit.leases.end([fence]);
+    run: oneByOne(async (unit, { fence, created, proxy, before }) => {
+      const id = fence.id;
+      const [row] = await unit.accounts.find([id]);
+      const held = await unit.leases.rows.heldBy([fence]);
+      if (!held.has(id)) return false;
+      if (row === undefined) return true;
+      if (created) {
+        await unit.credentials.clear([id]);
+        await unit.accounts.erase([id]);
+        await unit.leases.erase([id]);
+        await unit.links.end([id]);
+        const erased: AccountRow = { ...row, status: 'disconnected' };
+        unit.afterCommit(() => parts.reporter.report(row, erased, 0));
+        return true;
       }
-      return outputs;
-    },
+      const batch = new TransitionBatch(unit, parts, [row]);
+      const abandoned = accountTransition(row, { type: 'pairing_abandoned' });
+      if (before !== null) {
+        batch.add(row, { state: before.state, events: [], abandon: null }, before);
+      } else if (abandoned !== null) {
+        batch.add(row, abandoned);
+      }
+      await batch.write();
+      // Another call may have changed the proxy since.
+      if (row.proxy === proxy?.written) {
+        // A change of the sealing key passes by what is not in the record.
+        await unit.accounts.setProxy(id, proxies.resealed({ id, proxy: proxy.before }));
+      }
+      await unit.leases.end([fence]);
+      return true;
+    }),
   };
 }

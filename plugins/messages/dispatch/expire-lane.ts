@@ -1,4 +1,5 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import { oneByOne } from '../../../core/one-by-one.ts';
 import type { AccountStatus } from '../../accounts/contract.ts';
 import { failures } from '../failures.ts';
 import type { MessageReporter } from '../message-reporter.ts';
@@ -19,11 +20,7 @@ export function makeExpireLane(
     name: 'messages.expire',
     maxBatch: 1,
     locks: (accountId) => [`lease:${accountId}`],
-    async run(unit, accountIds) {
-      const isMore: boolean[] = [];
-      for (const id of accountIds) isMore.push(await failSome(unit, id, expireMs, reporter));
-      return isMore;
-    },
+    run: oneByOne((unit, accountId) => failSome(unit, accountId, expireMs, reporter)),
   };
 }
 
