@@ -6,10 +6,10 @@ import { PacedLines } from '../../core/paced-lines.ts';
 import type { LeaseKeeping, LeaseKind } from './contract.ts';
 import { renewLane } from './lanes.ts';
 import {
+  type ClockReading,
   type LeaseTerms,
   LocalLease,
-  type Moment,
-  momentOf,
+  readClocks,
   wasSuspended,
 } from './process-lease.ts';
 
@@ -46,13 +46,13 @@ export class LeaseRenewal {
   /** Whether the latest renewal failed. */
   #isFailing = false;
   #watching: NodeJS.Timeout | null = null;
-  #watched: Moment;
+  #watched: ClockReading;
   #patientUntil = 0;
 
   constructor(parts: RenewalParts) {
     this.#parts = parts;
     this.lease = new LocalLease(parts.clock);
-    this.#watched = momentOf(parts.clock);
+    this.#watched = readClocks(parts.clock);
     this.#renewing = new Loop(
       () => (this.#isFailing ? Math.min(retryMs, parts.leaseMs / 12) : parts.leaseMs / 3),
       () => this.renew(),
@@ -74,7 +74,7 @@ export class LeaseRenewal {
   async start(): Promise<void> {
     await this.renew().catch((error) => this.#failed(error));
     this.#renewing.rest();
-    this.#watched = momentOf(this.#parts.clock);
+    this.#watched = readClocks(this.#parts.clock);
     this.#watching = setInterval(() => this.#watch(), watchMs).unref();
   }
 
@@ -89,7 +89,7 @@ export class LeaseRenewal {
   async renew(): Promise<void> {
     const { storage, clock, owner, leaseMs } = this.#parts;
     const kinds = this.#kinds.map((kept) => kept.snapshot());
-    const sent = momentOf(clock);
+    const sent = readClocks(clock);
     const renewals = await storage.submit(renewLane, { owner, leaseMs, kinds });
     for (const [index, { lost, revoked }] of renewals.entries()) {
       const kind = kinds[index]?.kind;
@@ -111,7 +111,7 @@ export class LeaseRenewal {
     this.#parts.log.warn({ err: error, ...paced }, 'renewing the leases failed');
   }
 
-  #extend(sent: Moment): void {
+  #extend(sent: ClockReading): void {
     this.#isFailing = false;
     const wasHeld = this.lease.isHeld();
     this.lease.extend(sent, this.#parts);
@@ -123,18 +123,18 @@ export class LeaseRenewal {
    * first: the leases may be renewed in the database already, or no process may have taken them.
    */
   #watch(): void {
-    const moment = momentOf(this.#parts.clock);
-    const now = moment.monotonic;
+    const read = readClocks(this.#parts.clock);
+    const now = read.monotonic;
     const ms = now - this.#watched.monotonic;
     if (ms > stalledMs) {
       this.#parts.log.info({ ms: Math.round(ms) }, 'the process stood still');
       this.#parts.stoodStill(ms);
     }
-    if (ms > stalledMs || wasSuspended(this.#watched, moment)) {
+    if (ms > stalledMs || wasSuspended(this.#watched, read)) {
       this.#patientUntil = now + patienceMs;
       this.#renewing.kick();
     }
-    this.#watched = moment;
+    this.#watched = read;
     if (now < this.#patientUntil || this.lease.isHeld()) return;
     for (const { kind } of this.#kinds) kind.expired?.();
   }

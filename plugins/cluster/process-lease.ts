@@ -25,13 +25,13 @@ export function localDeadline(sentAt: number, { leaseMs, isAlone }: LeaseTerms):
 }
 
 /** The two clocks at one moment. */
-export interface Moment {
+export interface ClockReading {
   readonly wall: number;
   readonly monotonic: number;
 }
 
 /** Reads both clocks. */
-export function momentOf(clock: Clock): Moment {
+export function readClocks(clock: Clock): ClockReading {
   return { wall: clock.now(), monotonic: clock.monotonic() };
 }
 
@@ -39,7 +39,7 @@ export function momentOf(clock: Clock): Moment {
  * Whether the machine was suspended between two moments: the monotonic clock does not count that, the wall clock does.
  * True as well when the wall clock was set forward. Pure.
  */
-export function wasSuspended(from: Moment, to: Moment): boolean {
+export function wasSuspended(from: ClockReading, to: ClockReading): boolean {
   return to.wall - from.wall - (to.monotonic - from.monotonic) > suspendedMs;
 }
 
@@ -48,24 +48,24 @@ export class LocalLease implements ProcessLease {
   readonly shared = new SharedDeadline();
   #deadline = Number.NEGATIVE_INFINITY;
   /** When the latest renewal was sent. */
-  #sent: Moment;
+  #sent: ClockReading;
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#sent = momentOf(clock);
+    this.#sent = readClocks(clock);
     this.end();
   }
 
   get deadline(): number {
     const isBounded = Number.isFinite(this.#deadline);
-    if (isBounded && wasSuspended(this.#sent, momentOf(this.#clock))) {
+    if (isBounded && wasSuspended(this.#sent, readClocks(this.#clock))) {
       return Number.NEGATIVE_INFINITY;
     }
     return this.#deadline;
   }
 
-  extend(sent: Moment, terms: LeaseTerms): void {
+  extend(sent: ClockReading, terms: LeaseTerms): void {
     this.#sent = sent;
     this.#deadline = localDeadline(sent.monotonic, terms);
     this.shared.setIn(this.#deadline - this.#clock.monotonic());
