@@ -31,3 +31,38 @@ export class SerialQueues {
     return turn;
   }
 }
+
+/** A semaphore: so much work at once, the rest begins in its order as room is made. */
+export class Semaphore {
+  readonly #waiting: (() => void)[] = [];
+  #room: number;
+
+  constructor(width: number) {
+    this.#room = width;
+  }
+
+  /** Takes a place, which `leave` gives back. Null: at once; else it resolves when the place is taken. */
+  enter(): Promise<void> | null {
+    if (this.#room === 0) return new Promise((resolve) => this.#waiting.push(resolve));
+    this.#room -= 1;
+    return null;
+  }
+
+  /** Gives a place back, to whoever has waited longest. */
+  leave(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#room += 1;
+    else next();
+  }
+
+  /** Settles as the work does. */
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    const entering = this.enter();
+    if (entering !== null) await entering;
+    try {
+      return await work();
+    } finally {
+      this.leave();
+    }
+  }
+}

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
-import { SerialQueue, SerialQueues } from '../../core/serial.ts';
+import { Semaphore, SerialQueue, SerialQueues } from '../../core/serial.ts';
 
 /** Work that notes when it begins, and ends when `end` is called. */
 function work(log: string[], name: string) {
@@ -66,4 +66,23 @@ t.test('only work of the same key waits', async (t) => {
   await nextTurn();
   t.equal(await queues.run('a', async () => 'a3'), 'a3', 'a key comes back after it was idle');
   t.same(begun, ['a1', 'b1', 'a2']);
+});
+
+t.test('so much work at once, the rest in its order', async (t) => {
+  const begun: string[] = [];
+  const semaphore = new Semaphore(2);
+  const works = ['first', 'second', 'third', 'fourth'].map((name) => work(begun, name));
+  const answers = works.map(({ run }) => semaphore.run(run));
+  t.same(begun, ['first', 'second']);
+  works[1]?.end();
+  t.equal(await answers[1], 'second');
+  await nextTurn();
+  t.same(begun, ['first', 'second', 'third']);
+  works[0]?.fail();
+  await t.rejects(async () => void (await answers[0]), /first/);
+  await nextTurn();
+  t.same(begun, ['first', 'second', 'third', 'fourth'], 'failed work makes room as well');
+  for (const { end } of works.slice(2)) end();
+  await Promise.all(answers.slice(2));
+  t.equal(semaphore.enter(), null, 'there is room again');
 });

@@ -34,13 +34,13 @@ export const claimSessionsLane: Lane<SessionClaim, readonly ClaimedSession[]> = 
 };
 
 /** Leases that a process gives up: `release` leaves them to another process, `end` to none. */
-export interface LeaveInput {
+export interface GiveBackInput {
   readonly fences: readonly LeaseToken[];
   readonly how: 'release' | 'end';
 }
 
 /** Releases or ends leases; those of other processes by now are left alone. */
-export const leaveLane: Lane<LeaveInput, null> = {
+export const giveBackLane: Lane<GiveBackInput, null> = {
   name: 'leases.leave',
   locks: ({ fences }) => fences.map((fence) => `lease:${fence.id}` as const),
   run: async (unit, inputs) => {

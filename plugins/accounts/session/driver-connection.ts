@@ -7,12 +7,12 @@ import { contain } from './contain.ts';
 import type { FencedCredentials } from './credentials.ts';
 import type { SessionEnvironment } from './environment.ts';
 import { EventPort } from './event-port.ts';
+import type { EventQueues } from './event-queues.ts';
 import type { SessionListeners } from './listeners.ts';
 import type { OpenSession } from './open-session.ts';
+import { ResumeWatchdog } from './resume-watchdog.ts';
 import type { SessionStatus } from './session-status.ts';
-import { Silence } from './silence.ts';
 import type { Tries } from './tries.ts';
-import type { Turns } from './turns.ts';
 
 /** What a connection is made with. */
 export interface DriverConnectionParts {
@@ -23,14 +23,14 @@ export interface DriverConnectionParts {
   readonly listeners: SessionListeners;
   readonly status: SessionStatus;
   readonly tries: Tries;
-  readonly turns: Turns;
+  readonly queues: EventQueues;
   readonly log: GatewayLog;
   /** False once the session is over or leaving. */
   isOpen(): boolean;
   /** Whether a driver call may go out. */
   mayCall(): boolean;
   /** Runs in the queue of the states, unless the session is over by then. A failure is logged. */
-  inTurn(take: () => Promise<void>): Promise<void>;
+  inStateQueue(take: () => Promise<void>): Promise<void>;
   /** Reports what a broken driver threw. */
   failed(call: string, error: unknown): void;
 }
@@ -42,12 +42,12 @@ export class DriverConnection {
   #port: EventPort;
   /** Proxy of the latest attempt, as the record has it; of the next one, where none was made or the connection was replaced. */
   #through: string | null;
-  readonly #silence: Silence;
+  readonly #watchdog: ResumeWatchdog;
 
   constructor(parts: DriverConnectionParts) {
     this.#parts = parts;
     this.#through = parts.live.row.proxy;
-    this.#silence = new Silence(parts.environment.timers);
+    this.#watchdog = new ResumeWatchdog(parts.environment.timers);
     this.#port = this.#newPort();
   }
 
@@ -89,7 +89,7 @@ export class DriverConnection {
       live.session ??= driver.open(live.account, port);
       // A pairing has a time-out of its own.
       if (request !== undefined) return live.session.link(request);
-      this.#silence.begin(() => this.#silent(port));
+      this.#watchdog.begin(() => this.#silent(port));
       return live.session.resume();
     }, failed);
   }
@@ -120,7 +120,7 @@ export class DriverConnection {
 
   /** Ends the wait for what a `resume` leads to. */
   end(): void {
-    this.#silence.end();
+    this.#watchdog.end();
   }
 
   /** A `resume` has come back, or not, and led to nothing. */
@@ -134,7 +134,7 @@ export class DriverConnection {
   /** Ends a session of the driver that does not come back: the next try opens another one. */
   #giveUp(port: EventPort): void {
     const cause = { reason: 'driver_failed', detail: details.driver_failed } as const;
-    void this.#parts.inTurn(async () => {
+    void this.#parts.inStateQueue(async () => {
       // The call may have waited until the database had its outcome.
       if (port !== this.#port || this.#parts.live.connected) return;
       this.#disconnect();
@@ -143,7 +143,7 @@ export class DriverConnection {
   }
 
   #disconnect(): void {
-    this.#silence.end();
+    this.#watchdog.end();
     this.#parts.live.disconnect();
     this.#port = this.#newPort();
   }
@@ -151,18 +151,18 @@ export class DriverConnection {
   async #lost(detail: string): Promise<void> {
     const cause = { reason: 'network_unreachable', detail, retryAt: null } as const;
     const port = this.#port;
-    await this.#parts.inTurn(async () => {
+    await this.#parts.inStateQueue(async () => {
       if (port === this.#port) await this.#parts.status.apply({ type: 'lost', ...cause });
     });
   }
 
   #newPort(): EventPort {
-    const { environment, live, turns, credentials, listeners, status, log } = this.#parts;
+    const { environment, live, queues, credentials, listeners, status, log } = this.#parts;
     const { faults, metrics } = environment;
-    const parts = { turns, credentials, listeners, faults, metrics, log };
+    const parts = { queues, credentials, listeners, faults, metrics, log };
     const port: EventPort = new EventPort(live, parts, {
       isOpen: () => this.#parts.isOpen() && this.#port === port,
-      onEvent: (type) => this.#silence.broken(type),
+      onEvent: (type) => this.#watchdog.heard(type),
       onTrigger: (trigger) => status.apply(trigger),
       onStep: (step) => status.takeStep(step),
     });

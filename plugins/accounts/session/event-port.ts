@@ -19,12 +19,12 @@ import type { GatewayLog } from '../../../core/log.ts';
 import type { AccountMetrics } from '../metrics.ts';
 import { details } from '../reasons.ts';
 import type { AccountTrigger } from '../transitions.ts';
+import type { EventQueues } from './event-queues.ts';
 import type { SessionListeners } from './listeners.ts';
 import type { OpenSession } from './open-session.ts';
 import { ReceiptGroup } from './receipt-group.ts';
 import { storedEvent } from './stored-values.ts';
 import { triggerOf } from './trigger.ts';
-import type { Turns } from './turns.ts';
 
 /** How long an event waits before it is tried again while the database is away, milliseconds. */
 const againMs = 250;
@@ -44,7 +44,7 @@ export interface EventPortTargets {
 /** What the port works with. */
 export interface EventPortParts {
   /** Shared by the ports of one account, whose events keep their order. */
-  readonly turns: Turns;
+  readonly queues: EventQueues;
   readonly credentials: CredentialStore;
   readonly listeners: SessionListeners;
   readonly faults: DriverFaults;
@@ -62,12 +62,12 @@ export class EventPort implements Port {
   readonly #faults: DriverFaults;
   readonly #metrics: EventPortParts['metrics'];
   readonly #targets: EventPortTargets;
-  readonly #turns: Turns;
+  readonly #queues: EventQueues;
   #gathering: ReceiptGroup | null = null;
 
   constructor(live: OpenSession, parts: EventPortParts, targets: EventPortTargets) {
     this.#live = live;
-    this.#turns = parts.turns;
+    this.#queues = parts.queues;
     this.credentials = parts.credentials;
     this.#listeners = parts.listeners;
     this.#faults = parts.faults;
@@ -121,19 +121,19 @@ export class EventPort implements Port {
       // Before its turn: no send may be handed to a lost connection.
       if (event.state === 'lost' || event.state === 'logged_out') this.#live.connected = false;
       const trigger = triggerOf(this.proxy === null ? event : throughProxy(event));
-      return this.#turns.state(async () => {
+      return this.#queues.state(async () => {
         this.#refuseWhenOver();
         await this.#targets.onTrigger(trigger);
       });
     }
     if (event.type === 'step') {
-      return this.#turns.state(async () => {
+      return this.#queues.state(async () => {
         this.#refuseWhenOver();
         await this.#targets.onStep(event.step);
       });
     }
     if (event.type === 'receipt') return this.#group().add(event);
-    return this.#turns.event(event.type, () => this.#store(event));
+    return this.#queues.event(event.type, () => this.#store(event));
   }
 
   #reportNonsense(call: string, error: Error): void {
@@ -146,7 +146,7 @@ export class EventPort implements Port {
     if (this.#gathering !== null && !this.#gathering.isFull) return this.#gathering;
     const group = new ReceiptGroup();
     this.#gathering = group;
-    void this.#turns.event('receipt', () => {
+    void this.#queues.event('receipt', () => {
       if (this.#gathering === group) this.#gathering = null;
       return group.store((receipts) => this.#store({ type: 'receipts', receipts }));
     });

@@ -5,7 +5,7 @@ import { atMost } from '../../../core/waiting.ts';
 import type { LeaseKeeping, LeaseToken, ProcessLease } from '../../cluster/contract.ts';
 import { isPairing } from '../account-state.ts';
 import type { SessionListener } from '../contract.ts';
-import { leaveLane } from '../lanes/leases.ts';
+import { giveBackLane } from '../lanes/leases.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import { contain } from './contain.ts';
 import type { SessionEnvironment } from './environment.ts';
@@ -47,7 +47,7 @@ export class SessionHost {
       lost: (lease) => this.#lost(lease),
       revoked: (lease) => this.#revoked(lease),
       unheld: async (fences) => {
-        await storage.submit(leaveLane, { fences, how: 'release' });
+        await storage.submit(giveBackLane, { fences, how: 'release' });
         broker.toAll('leases', {});
       },
       resumed: () => this.#resumed(),
@@ -126,11 +126,11 @@ export class SessionHost {
   async takeUp(row: AccountRow | undefined, fence: LeaseToken): Promise<void> {
     const { storage, lanes, channels } = this.#environment;
     if (this.#stopping) {
-      await storage.submit(leaveLane, { fences: [fence], how: 'release' });
+      await storage.submit(giveBackLane, { fences: [fence], how: 'release' });
       return;
     }
     if (row === undefined || row.removedAt !== null || row.status === 'disconnected') {
-      await storage.submit(leaveLane, { fences: [fence], how: 'end' });
+      await storage.submit(giveBackLane, { fences: [fence], how: 'end' });
       return;
     }
     if (isPairing(row)) {
@@ -200,7 +200,7 @@ export class SessionHost {
     this.parked.clear();
     if (fences.length === 0) return;
     const { storage, broker } = this.#environment;
-    await storage.submit(leaveLane, { fences, how: 'release' });
+    await storage.submit(giveBackLane, { fences, how: 'release' });
     broker.toAll('leases', {});
   }
 

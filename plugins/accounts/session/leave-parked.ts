@@ -1,4 +1,4 @@
-import { leaveLane } from '../lanes/leases.ts';
+import { giveBackLane } from '../lanes/leases.ts';
 import { sessionHosts } from '../session-hosts.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { ParkedLeases } from './parked-leases.ts';
@@ -18,7 +18,7 @@ export async function leaveParked(
   if (!hosts.some((one) => one.id !== broker.processId && one.sessions < one.capacity)) return;
   // Before the release: the next claim of this process may be under way already.
   parked.leave(due);
-  await taking(() => storage.submit(leaveLane, { fences: due, how: 'release' }));
+  await taking(() => storage.submit(giveBackLane, { fences: due, how: 'release' }));
   broker.toAll('leases', {});
 }
 
@@ -38,6 +38,6 @@ export async function releaseParked(
   if (fence === undefined || hosts.every(({ id }) => id === broker.processId)) return false;
   // Before the release: the next claim of this process may be under way already.
   parked.leaveFor(fence, settings.requestTimeoutMs);
-  await taking(() => storage.submit(leaveLane, { fences: [fence], how: 'release' }));
+  await taking(() => storage.submit(giveBackLane, { fences: [fence], how: 'release' }));
   return true;
 }

@@ -39,7 +39,7 @@ export class OpenSession implements LiveSession {
   /** Aborted with the driver's session, which ends before this one when its proxy changes. */
   #connection = newAbort();
   /** Abort of the sends since the latest reconnect: with the connection, or a minute after the next reconnect. */
-  #link = linkOf(this.#connection);
+  #sendAbort = sendAbortOf(this.#connection);
   readonly #underWay = new Set<Promise<unknown>>();
   #draining = false;
 
@@ -105,8 +105,8 @@ export class OpenSession implements LiveSession {
     if (this.connected) return null;
     this.connected = true;
     if (this.#underWay.size === 0) return null;
-    const former = this.#link;
-    this.#link = linkOf(this.#connection);
+    const former = this.#sendAbort;
+    this.#sendAbort = sendAbortOf(this.#connection);
     return () => former.abort();
   }
 
@@ -120,7 +120,7 @@ export class OpenSession implements LiveSession {
     }
     const settled = this.media.begin(message);
     let isFinal = false;
-    const { signal } = this.#link;
+    const { signal } = this.#sendAbort;
     const sending = untilOver(signal, () => session.send(message, signal));
     this.#underWay.add(sending);
     try {
@@ -168,7 +168,7 @@ export class OpenSession implements LiveSession {
     this.#cut();
     this.session = null;
     this.#connection = newAbort();
-    this.#link = linkOf(this.#connection);
+    this.#sendAbort = sendAbortOf(this.#connection);
   }
 
   /** Ends the driver's session, and aborts `signal`. */
@@ -195,11 +195,11 @@ function newAbort(): AbortController {
   return abort;
 }
 
-function linkOf(connection: AbortController): AbortController {
-  const link = newAbort();
-  const { signal } = link;
-  connection.signal.addEventListener('abort', () => link.abort(), { once: true, signal });
-  return link;
+function sendAbortOf(connection: AbortController): AbortController {
+  const abort = newAbort();
+  const { signal } = abort;
+  connection.signal.addEventListener('abort', () => abort.abort(), { once: true, signal });
+  return abort;
 }
 
 /** A driver may forget to reject when its signal aborts. */

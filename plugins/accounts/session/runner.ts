@@ -14,13 +14,13 @@ import { FencedCredentials } from './credentials.ts';
 import { DriverConnection } from './driver-connection.ts';
 import { SessionEnding } from './ending.ts';
 import type { SessionEnvironment } from './environment.ts';
+import { EventQueues } from './event-queues.ts';
 import { SessionListeners } from './listeners.ts';
 import { OpenSession } from './open-session.ts';
 import { type Pairing, wrongValues } from './pairing.ts';
 import { SessionStatus } from './session-status.ts';
 import { storedAnswer } from './stored-values.ts';
 import { Tries } from './tries.ts';
-import { Turns } from './turns.ts';
 
 /** What a runner is made for. */
 export interface RunnerOptions {
@@ -45,7 +45,7 @@ export class SessionRunner {
   readonly #tries: Tries;
   readonly #ending: SessionEnding;
   readonly #status: SessionStatus;
-  readonly #turns = new Turns();
+  readonly #queues = new EventQueues();
   readonly #connection: DriverConnection;
   #hosting: Promise<Release> | null = null;
 
@@ -70,7 +70,7 @@ export class SessionRunner {
     this.#ending = ending;
     const status = new SessionStatus({
       ...{ environment, live, listeners, tries, ending, log },
-      inTurn: (take) => this.#inTurn(take),
+      inStateQueue: (take) => this.#inStateQueue(take),
     });
     this.#status = status;
     const credentials = new FencedCredentials({
@@ -82,8 +82,8 @@ export class SessionRunner {
     this.#credentials = credentials;
     this.#connection = new DriverConnection({
       ...{ environment, driver, live, credentials, listeners, status, tries, log, failed },
-      ...{ turns: this.#turns, isOpen: () => ending.isOpen, mayCall: () => this.#mayCall() },
-      inTurn: (take) => this.#inTurn(take),
+      ...{ queues: this.#queues, isOpen: () => ending.isOpen, mayCall: () => this.#mayCall() },
+      inStateQueue: (take) => this.#inStateQueue(take),
     });
   }
 
@@ -131,10 +131,10 @@ export class SessionRunner {
     if (!outcome.accepted && this.pairing?.wrongValue() === true) {
       const detail = details.wrong_values(field, wrongValues);
       const cause = { reason: 'login_refused', detail, retryAt: null } as const;
-      await this.#inTurn(() => this.#status.apply({ type: 'refused', ...cause }));
+      await this.#inStateQueue(() => this.#status.apply({ type: 'refused', ...cause }));
     }
     // Events that the driver emitted before it answered are taken first.
-    await this.#inTurn(async () => undefined);
+    await this.#inStateQueue(async () => undefined);
     return outcome;
   }
 
@@ -162,7 +162,7 @@ export class SessionRunner {
 
   /** Reads the record again: somebody else has changed it. */
   refresh(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#inStateQueue(async () => {
       const [row] = await this.#environment.storage.read.accounts.find([this.live.account.id]);
       if (row === undefined || !this.#ending.isOpen || row.status === 'disconnected') return;
       const before = this.live.row;
@@ -202,8 +202,8 @@ export class SessionRunner {
   }
 
   /** Runs in the queue of the states, unless the session is over by then. A failure is logged. */
-  async #inTurn(take: () => Promise<void>): Promise<void> {
-    await this.#turns.state(async () => {
+  async #inStateQueue(take: () => Promise<void>): Promise<void> {
+    await this.#queues.state(async () => {
       if (!this.#ending.isOpen) return;
       await take().catch((error) => {
         if (this.#ending.isOpen) this.#log.error({ err: error }, 'a status change failed');

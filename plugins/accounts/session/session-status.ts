@@ -31,7 +31,7 @@ export interface SessionStatusParts {
   readonly ending: SessionEnding;
   readonly log: GatewayLog;
   /** Runs in the queue of the states, unless the session is over by then. A failure is logged. */
-  inTurn(take: () => Promise<void>): Promise<void>;
+  inStateQueue(take: () => Promise<void>): Promise<void>;
 }
 
 /** Changes the status of one session's account: commits the transition of each trigger, then acts on it. */
@@ -54,11 +54,11 @@ export class SessionStatus {
 
   /** Begins a pairing, which times out. */
   beginPairing(link: LinkRequest): void {
-    const { environment, inTurn } = this.#parts;
+    const { environment, inStateQueue } = this.#parts;
     const { clock, settings } = environment;
     this.#pairing = new Pairing(link, clock.now() + settings.pairingTimeoutMs);
     this.#timers.later('pairing', settings.pairingTimeoutMs, () => {
-      void inTurn(() => this.apply({ type: 'pairing_timeout' }));
+      void inStateQueue(() => this.apply({ type: 'pairing_timeout' }));
     });
   }
 
@@ -67,13 +67,13 @@ export class SessionStatus {
    * @param leastMs the shortest time until then, by the database's clock where that is known
    */
   planRestrictionEnd(leastMs = 50): void {
-    const { environment, live, inTurn } = this.#parts;
+    const { environment, live, inStateQueue } = this.#parts;
     this.#timers.cancel('restriction');
     const until = live.row.restrictedUntil;
     if (until === null) return;
     const wait = Math.min(Math.max(until - environment.clock.now(), leastMs), longestRestMs);
     this.#timers.later('restriction', wait, () => {
-      void inTurn(async () => {
+      void inStateQueue(async () => {
         const now = await environment.storage.now().catch((error: unknown) => {
           // The database is away.
           this.planRestrictionEnd(5_000);

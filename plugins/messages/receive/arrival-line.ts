@@ -1,6 +1,5 @@
 import type { DriverContact, MessageEvent } from '../../../core/contracts/driver.ts';
-import { SerialQueue } from '../../../core/serial.ts';
-import { SideBySide } from './side-by-side.ts';
+import { Semaphore, SerialQueue } from '../../../core/serial.ts';
 
 /**
  * Files of one session that are fetched at once: more would share its way to the network so thinly that they come too
@@ -27,7 +26,7 @@ interface Waiting {
 export class ArrivalLine {
   readonly #waiting = new Map<MessageEvent, Waiting>();
   readonly #preparing = new SerialQueue();
-  readonly #files = new SideBySide(filesAtOnce);
+  readonly #files = new Semaphore(filesAtOnce);
 
   /** Enters a message behind all others; one that is tried again keeps its position. */
   enter(event: MessageEvent): void {

@@ -1,47 +1,47 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { Turns } from '../../../plugins/accounts/session/turns.ts';
+import { EventQueues } from '../../../plugins/accounts/session/event-queues.ts';
 
 t.test('each kind of event keeps its order and holds up no other', async (t) => {
-  const turns = new Turns();
+  const queues = new EventQueues();
   const taken: string[] = [];
   const take = (name: string, ms: number) => async () => {
     await sleep(ms);
     taken.push(name);
   };
   let answered = (): void => undefined;
-  const hanging = turns.event(
+  const hanging = queues.event(
     'receipt',
     () =>
       new Promise<void>((resolve) => {
         answered = resolve;
       }),
   );
-  const late = turns.event('receipt', take('receipt', 0));
+  const late = queues.event('receipt', take('receipt', 0));
   await Promise.all([
-    turns.state(take('state', 20)),
-    turns.event('contacts', take('first contacts', 10)),
-    turns.event('contacts', take('second contacts', 0)),
-    turns.event('history', take('history', 0)),
+    queues.state(take('state', 20)),
+    queues.event('contacts', take('first contacts', 10)),
+    queues.event('contacts', take('second contacts', 0)),
+    queues.event('history', take('history', 0)),
   ]);
   t.same(taken, ['state', 'history', 'first contacts', 'second contacts']);
   answered();
   await Promise.all([hanging, late]);
   t.equal(taken.at(-1), 'receipt');
   await t.rejects(
-    turns.state(() => Promise.reject(new Error('no'))),
+    queues.state(() => Promise.reject(new Error('no'))),
     /no/,
   );
-  t.equal(await turns.state(async () => 'the next one is taken'), 'the next one is taken');
+  t.equal(await queues.state(async () => 'the next one is taken'), 'the next one is taken');
 });
 
 t.test('messages are begun in their order, 64 at once', async (t) => {
-  const turns = new Turns();
+  const queues = new EventQueues();
   const begun: number[] = [];
   const ends: (() => void)[] = [];
-  const first = turns.state(() => sleep(10));
+  const first = queues.state(() => sleep(10));
   const all = Array.from({ length: 70 }, (_, n) =>
-    turns.event('message', async () => {
+    queues.event('message', async () => {
       begun.push(n);
       await new Promise<void>((resolve) => ends.push(resolve));
     }),

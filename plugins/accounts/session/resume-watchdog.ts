@@ -4,8 +4,8 @@ import type { Timers } from './timers.ts';
 /** How long a driver that resumes may say nothing, milliseconds: `msgapp_web` itself gives up after five minutes. */
 const longestMs = 360_000;
 
-/** The silence of a driver that resumes: broken by every event, and over with a state. */
-export class Silence {
+/** Watches that a driver that resumes goes on to say something, until it has said a state. */
+export class ResumeWatchdog {
   readonly #timers: Timers;
   /** Ends the wait; null while no outcome is awaited. */
   #cancel: (() => void) | null = null;
@@ -23,10 +23,10 @@ export class Silence {
   }
 
   /** Takes note of what the driver has emitted. */
-  broken(by: DriverEvent['type']): void {
+  heard(type: DriverEvent['type']): void {
     if (this.#cancel === null) return;
     this.end();
-    if (by !== 'state') this.#wait();
+    if (type !== 'state') this.#wait();
   }
 
   end(): void {

@@ -1,5 +1,5 @@
 import type { DriverEvent } from '../../../core/contracts/driver.ts';
-import { SerialQueue } from '../../../core/serial.ts';
+import { Semaphore, SerialQueue } from '../../../core/serial.ts';
 
 /** The kinds of events that each keep their own order. */
 export type Kind = Exclude<DriverEvent['type'], 'step' | 'state'>;
@@ -11,14 +11,14 @@ const messagesAtOnce = 64;
  * The order in which one session's events are taken: steps and states in one queue, every other kind in a queue of its
  * own behind the states emitted before. So a receipt that waits for the answer to a send delays no message or state.
  */
-export class Turns {
-  readonly #lines: Readonly<Record<Kind, Line>> = {
-    message: new Line(messagesAtOnce),
-    receipt: new Line(1),
-    identity: new Line(1),
-    address: new Line(1),
-    contacts: new Line(1),
-    history: new Line(1),
+export class EventQueues {
+  readonly #kinds: Readonly<Record<Kind, EventQueue>> = {
+    message: new EventQueue(messagesAtOnce),
+    receipt: new EventQueue(1),
+    identity: new EventQueue(1),
+    address: new EventQueue(1),
+    contacts: new EventQueue(1),
+    history: new EventQueue(1),
   };
   readonly #states = new SerialQueue();
 
@@ -32,38 +32,26 @@ export class Turns {
    * while up to 63 before it may still be under way.
    */
   event<Result>(kind: Kind, take: () => Promise<Result>): Promise<Result> {
-    return this.#lines[kind].take(this.#states.idle, take);
+    return this.#kinds[kind].take(this.#states.idle, take);
   }
 }
 
 /** A queue with a width: an item begins in its order, once fewer than `width` before it are under way. */
-class Line {
-  #room: number;
-  /** Goes on with the item that waits for room; those behind it wait for it. */
-  #roomMade: () => void = () => undefined;
+class EventQueue {
+  readonly #underWay: Semaphore;
   #begun: Promise<unknown> = Promise.resolve();
 
   constructor(width: number) {
-    this.#room = width;
+    this.#underWay = new Semaphore(width);
   }
 
   async take<Result>(after: Promise<unknown>, take: () => Promise<Result>): Promise<Result> {
-    this.#begun = Promise.all([this.#begun, after]).then(() => this.#enter());
+    this.#begun = Promise.all([this.#begun, after]).then(() => this.#underWay.enter());
     await this.#begun;
     try {
       return await take();
     } finally {
-      this.#room += 1;
-      this.#roomMade();
+      this.#underWay.leave();
     }
-  }
-
-  async #enter(): Promise<void> {
-    while (this.#room === 0) {
-      await new Promise<void>((resolve) => {
-        this.#roomMade = resolve;
-      });
-    }
-    this.#room -= 1;
   }
 }
