@@ -199,7 +199,7 @@ export class Dispatcher {
         const next = stored.answer.next[n] ?? null;
         if (next === null) this.#starts.drop(contactId, id);
         else if ('movedTo' in next) this.#starts.moveTo(contactId, next.movedTo);
-        else if ('isBehind' in next) this.#regroup(contactId);
+        else if ('hasEarlier' in next) this.#awaitMerge(contactId);
         else if (this.#maySendAs(stored.step)) this.#carryOut(contactId, next);
         else this.#sends.takeBack(contactId, id);
       }
@@ -207,7 +207,7 @@ export class Dispatcher {
   }
 
   /** Another process has merged contacts: what was queued before joins the conversation before its next turn. */
-  #regroup(contactId: string): void {
+  #awaitMerge(contactId: string): void {
     this.#conversations.pause(contactId);
     this.#pauses.pause(contactId, leastPauseMs);
     this.#queue.merged();

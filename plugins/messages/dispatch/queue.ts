@@ -109,7 +109,7 @@ export class DispatchQueue {
       if (isShort) this.#unread = false;
       else this.#maybeMerged = false;
       try {
-        await (isShort ? this.#readPage() : this.#regroup());
+        await (isShort ? this.#readPage() : this.#mergeContacts());
         tries = 0;
         // Reads of SQLite give nobody else a turn.
         if (this.isShort) await arrivals();
@@ -140,7 +140,7 @@ export class DispatchQueue {
     if (url !== null) this.#session.mediaAhead.begin(id, { url });
   }
 
-  async #regroup(): Promise<void> {
+  async #mergeContacts(): Promise<void> {
     const merged = await this.#parts.read.contactAliases.of(this.conversations.contactIds());
     for (const [from, into] of merged) this.conversations.merge(from, into);
   }

@@ -24,13 +24,13 @@ export interface SessionInput {
 }
 
 /**
- * The message to hand over now, or the contact that has it since two contacts were merged, or that it is behind earlier
+ * The message to hand over now, or the contact that has it since two contacts were merged, or that there are earlier
  * ones to its contact, which may be known as those of another.
  */
 export type NextSend =
   | DispatchedMessage
   | { readonly movedTo: string }
-  | { readonly isBehind: true };
+  | { readonly hasEarlier: true };
 
 /** The answer to a session. */
 export type SessionOutput =

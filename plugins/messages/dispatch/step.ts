@@ -36,7 +36,7 @@ export function enterStep(
     const { message, contact } = found;
     // Another message to that contact may be under way.
     if (contact.id !== contactId) return { movedTo: contact.id };
-    if (earlier.get(id)?.some(isQueued) === true) return { isBehind: true };
+    if (earlier.get(id)?.some(isQueued) === true) return { hasEarlier: true };
     const dispatch = decideDispatch(message, contact, {
       now: batch.now,
       fence: number,

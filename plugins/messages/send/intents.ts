@@ -36,20 +36,20 @@ export function enterIntents(
   idle: ReadonlyMap<string, IdleSession>,
   { contacts, now }: Pick<SendBatch, 'contacts' | 'now'>,
 ): readonly Accepted[] {
-  const openings = new Map([...idle].map(([id, session]) => [id, new Opening(session)]));
+  const starts = new Map([...idle].map(([id, session]) => [id, new DirectStart(session)]));
   return messages.map((message) => {
-    const opening = openings.get(message.accountId);
+    const start = starts.get(message.accountId);
     const contact = contacts.get(message.contactId);
-    if (contact === undefined || opening?.admits(message) !== true) {
+    if (contact === undefined || start?.admits(message) !== true) {
       return { message, intended: null };
     }
-    const going = { ...message, attempts: 1, dispatchedAt: now, dispatchFence: opening.fence };
+    const going = { ...message, attempts: 1, dispatchedAt: now, dispatchFence: start.fence };
     return { message: going, intended: dispatchedMessage(going, contact) };
   });
 }
 
 /** What an idle session may take of one batch: the messages that follow without a gap, one to each contact. */
-class Opening {
+class DirectStart {
   readonly fence: number;
   readonly #session: IdleSession;
   readonly #contacts = new Set<string>();
