@@ -12,7 +12,8 @@ export interface Head extends QueuePosition {
  * become one conversation. No I/O.
  */
 export class Conversations {
-  readonly #turns: ConversationTurns;
+  /** Whose turn it is, to be asked only. */
+  readonly turns: ConversationTurns;
   readonly #all = new Map<string, Conversation>();
   /** Contacts behind those that have become one with them while their messages were under way. */
   readonly #behind = new Map<string, Set<string>>();
@@ -22,7 +23,7 @@ export class Conversations {
 
   /** @param window how many conversations may have a message under way, at least 1 */
   constructor(window: number) {
-    this.#turns = new ConversationTurns(window);
+    this.turns = new ConversationTurns(window);
   }
 
   /** How many messages are known here, those under way among them. */
@@ -30,34 +31,14 @@ export class Conversations {
     return this.#size;
   }
 
-  /** How many conversations may start a message beside those under way. */
-  get free(): number {
-    return this.#turns.free;
-  }
-
   /** No message is known that waits or is under way. */
   get isIdle(): boolean {
     return this.#size === 0;
   }
 
-  /** Whether `start` would take a message. */
-  get canStart(): boolean {
-    return this.#turns.canStart;
-  }
-
-  /** More texts could start than are known. */
-  get isShort(): boolean {
-    return this.#turns.isShort;
-  }
-
-  /** A text waits for its turn only. */
-  get hasText(): boolean {
-    return this.#turns.hasText;
-  }
-
   /** The message that `start` would take first, were there room; null without one. */
   get next(): QueuePosition | null {
-    return this.#turns.first?.positions[0] ?? null;
+    return this.turns.first?.positions[0] ?? null;
   }
 
   has(contactId: string): boolean {
@@ -84,8 +65,8 @@ export class Conversations {
    */
   start(most = Number.POSITIVE_INFINITY): readonly Head[] {
     const heads: Head[] = [];
-    while (this.free > 0 && heads.length < most) {
-      const conversation = this.#turns.first;
+    while (this.turns.free > 0 && heads.length < most) {
+      const conversation = this.turns.first;
       if (conversation === null) break;
       heads.push(...this.#begin(conversation));
     }
@@ -96,7 +77,7 @@ export class Conversations {
   startAlone({ id, contactId }: QueuePosition): boolean {
     const conversation = this.#all.get(contactId);
     const isAlone = conversation?.positions.length === 1 && conversation.positions[0]?.id === id;
-    if (!isAlone || conversation.state !== 'ready' || this.free === 0) return false;
+    if (!isAlone || conversation.state !== 'ready' || this.turns.free === 0) return false;
     this.#begin(conversation);
     return true;
   }
@@ -154,7 +135,7 @@ export class Conversations {
     const moved = old.positions.splice(old.state === 'underWay' ? 1 : 0);
     if (old.positions.length === 0) {
       this.#all.delete(from);
-      this.#turns.leave(old);
+      this.turns.leave(old);
     }
     this.#size -= moved.length;
     for (const position of moved) this.add({ ...position, contactId: into });
@@ -180,25 +161,25 @@ export class Conversations {
 
   #begin(conversation: Conversation): readonly Head[] {
     const [first] = conversation.positions;
-    this.#turns.leave(conversation);
+    this.turns.leave(conversation);
     if (first === undefined) return [];
-    this.#turns.begin(conversation);
+    this.turns.begin(conversation);
     return [{ ...first, unanswered: this.#unanswered.get(first.id) ?? null }];
   }
 
   #end(contactId: string): Conversation | null {
     const conversation = this.#all.get(contactId);
     if (conversation?.state !== 'underWay') return null;
-    this.#turns.end(conversation);
+    this.turns.end(conversation);
     return conversation;
   }
 
   #makeReady(conversation: Conversation): void {
     if (this.#behind.has(conversation.contactId)) {
-      this.#turns.leave(conversation);
+      this.turns.leave(conversation);
       conversation.state = 'behind';
     } else {
-      this.#turns.await(conversation);
+      this.turns.await(conversation);
     }
   }
 }

@@ -84,7 +84,7 @@ export class Dispatcher {
     // Outcomes want the lease that an acceptance locks: a whole batch of sessions would wait for it.
     const isStoring = this.#isStoring() || this.#sends.areUnderWay;
     const isBusy = isStoring || unread || maybeMerged || !this.#conversations.isIdle;
-    const slots = Math.min(this.#conversations.free, this.#pace.atOnce);
+    const slots = Math.min(this.#conversations.turns.free, this.#pace.atOnce);
     if (isBusy || !mayRepeat || slots === 0 || tail === null || !this.#isFree()) return null;
     return { next: tail + 1, slots, isBusy: (contactId) => this.#conversations.has(contactId) };
   }
@@ -150,7 +150,7 @@ export class Dispatcher {
       })
       .finally(() => {
         this.#running = null;
-        const mayStart = this.#conversations.canStart || this.#queue.isShort;
+        const mayStart = this.#conversations.turns.canStart || this.#queue.isShort;
         if (this.#sends.haveOutcomes || mayStart) this.#start();
       });
   }

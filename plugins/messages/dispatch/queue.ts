@@ -90,9 +90,9 @@ export class DispatchQueue {
    * read then, up to the bound of what memory is for.
    */
   get isShort(): boolean {
-    const { isShort, hasText, size } = this.conversations;
-    const most = hasText ? this.#capacity : waitingFactor * this.#capacity;
-    return this.#unread && isShort && size < most;
+    const { turns, size } = this.conversations;
+    const most = turns.hasText ? this.#capacity : waitingFactor * this.#capacity;
+    return this.#unread && turns.isShort && size < most;
   }
 
   get #capacity(): number {

@@ -20,14 +20,14 @@ t.test('one message to each contact, as many contacts as the window has', async 
   add(queue, 'a1', 'a2', 'b3', 'c4');
   t.equal(ids(queue.start()), 'a1 b3');
   t.equal(ids(queue.start()), '', 'the window is full');
-  t.same([queue.size, queue.free, queue.canStart, queue.isIdle], [4, 0, false, false]);
+  t.same([queue.size, queue.turns.free, queue.turns.canStart, queue.isIdle], [4, 0, false, false]);
   queue.finish('b');
   t.equal(ids(queue.start()), 'c4');
   queue.finish('a');
   t.equal(ids(queue.start()), 'a2');
   queue.finish('a');
   queue.finish('c');
-  t.same([queue.size, queue.free, queue.canStart, queue.isIdle], [0, 2, false, true]);
+  t.same([queue.size, queue.turns.free, queue.turns.canStart, queue.isIdle], [0, 2, false, true]);
   t.notOk(queue.has('a'));
 });
 
@@ -91,13 +91,13 @@ t.test('a text has its turn among media that keep coming, one message at a time'
 t.test('media takes half of the window at most', async (t) => {
   const queue = new Conversations(4);
   add(queue, 'a1?', 'b2?', 'c3?', 'd4', 'e5', 'd6', 'f7?');
-  t.ok(queue.canStart);
+  t.ok(queue.turns.canStart);
   t.equal(ids(queue.start()), 'a1? b2? d4 e5');
   queue.finish('d');
   t.equal(ids(queue.start()), 'd6');
   queue.finish('d');
-  t.notOk(queue.canStart, 'a slot is free, but not for media');
-  t.ok(queue.isShort);
+  t.notOk(queue.turns.canStart, 'a slot is free, but not for media');
+  t.ok(queue.turns.isShort);
   t.equal(ids(queue.start()), '');
   queue.finish('a');
   t.equal(ids(queue.start()), 'c3?');
@@ -106,7 +106,7 @@ t.test('media takes half of the window at most', async (t) => {
   const narrow = new Conversations(1);
   add(narrow, 'a1?', 'b2');
   t.equal(ids(narrow.start()), 'a1?');
-  t.notOk(narrow.canStart);
+  t.notOk(narrow.turns.canStart);
 });
 
 t.test('a message starts out of turn only alone in its conversation', async (t) => {
@@ -128,7 +128,7 @@ t.test('two contacts that are one person become one conversation in order', asyn
   add(queue, 'a1', 'b2', 'a3', 'b4', 'a5');
   t.equal(ids(queue.start()), 'a1 b2');
   queue.merge('b', 'a');
-  t.same([queue.size, queue.free], [5, 6], 'what is under way is left as it is');
+  t.same([queue.size, queue.turns.free], [5, 6], 'what is under way is left as it is');
   queue.finish('b');
   t.notOk(queue.has('b'));
   const order: string[] = [];
