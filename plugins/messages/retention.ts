@@ -67,7 +67,7 @@ export function startRetention({ storage, keptMs, sweepMedia, log }: RetentionPa
       const step = () => retire(storage, before);
       await pacedSteps(step, stopping.signal).finally(sweepMedia);
     },
-    (error) => log.warn({ err: error }, 'a round of upkeep failed'),
+    (error) => log.warn({ err: error }, 'old messages could not be deleted'),
   );
   loop.kick();
   return {

@@ -51,7 +51,7 @@ export function startMessageUpkeep(parts: UpkeepParts): { stop(): Promise<void> 
   const expiring = new Loop(
     () => spread(usualMs, 0.2),
     () => expireMessages(parts, stopping.signal),
-    (error) => log.warn({ err: error }, 'a round of upkeep failed'),
+    (error) => log.warn({ err: error }, 'expired messages could not be failed'),
   );
   expiring.rest();
   const running = [

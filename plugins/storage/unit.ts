@@ -21,7 +21,7 @@ export interface UnitParts {
   committed(topic: CommitTopic): void;
 }
 
-/** The result of a committed transaction; `signal` runs what was meant for after the commit. */
+/** The result of a committed transaction; `signal` runs the after-commit signals. */
 export interface Committed<Result> {
   readonly result: Result;
   signal(): void;

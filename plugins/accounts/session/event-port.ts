@@ -79,7 +79,9 @@ export class EventPort implements Port {
   emit(event: DriverEvent): Promise<void> {
     const taken = this.#take(event);
     // A driver that ignores the outcome must not bring the process down.
-    taken.catch((error) => this.log.debug({ err: error, event: event?.type }, 'not taken'));
+    taken.catch((error) =>
+      this.log.debug({ err: error, event: event?.type }, 'an event of the driver was not taken'),
+    );
     return taken;
   }
 

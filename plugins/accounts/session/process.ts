@@ -48,7 +48,8 @@ export class SessionProcess {
   /** A clean stop: claims no more sessions and releases its own. Never rejects. */
   async stop(): Promise<void> {
     const { log } = this.#environment;
-    const failed = (error: unknown): void => log.warn({ err: error }, 'the stop was not clean');
+    const failed = (error: unknown): void =>
+      log.warn({ err: error }, 'the sessions were not stopped cleanly');
     await Promise.all([this.#sweeping.stop(), this.#claims.stop()]);
     await this.host.stop().catch(failed);
     this.host.end();

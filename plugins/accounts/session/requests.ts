@@ -131,7 +131,9 @@ export class SessionRequests {
       const closed = runner.close();
       await storage
         .submit(lanes.transition, { fence, trigger: { type: 'pairing_abandoned' } })
-        .catch((error) => log.error({ err: error, account: fence.id }, 'a pairing stays open'));
+        .catch((error) =>
+          log.error({ err: error, account: fence.id }, 'a pairing could not be ended'),
+        );
       await closed;
     });
     throw unreachable();

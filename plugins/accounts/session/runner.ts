@@ -102,7 +102,9 @@ export class SessionRunner {
     const { broker } = this.#environment;
     void this.#listeners.notify('opened');
     this.#hosting = broker.host(this.live.account.id, (envelope) => this.#wake(envelope));
-    this.#hosting.catch((error) => this.#log.error({ err: error }, 'the account gets no messages'));
+    this.#hosting.catch((error) =>
+      this.#log.error({ err: error }, 'the account gets no hints from the broker'),
+    );
     if (link !== null) this.#status.beginPairing(link);
     this.#status.planRestrictionEnd();
     // The network may have asked an earlier process to wait.

@@ -175,7 +175,10 @@ export class SessionStatus {
         }
       } catch (error) {
         ending.refuseWhenOver();
-        log.warn({ err: error, trigger: trigger.type }, 'a status change waits');
+        log.warn(
+          { err: error, trigger: trigger.type },
+          'a status change could not be stored: it is tried again',
+        );
         await new Promise<void>((resolve) => {
           timers.after(retryCommitMs, resolve);
         });

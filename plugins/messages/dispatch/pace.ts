@@ -70,7 +70,7 @@ export class Pace {
     );
   }
 
-  /** Ends what is waited for, without a word. */
+  /** Cancels the pause; the listener is not called. */
   end(): void {
     this.#isTaken = false;
     if (this.#timer !== null) clearTimeout(this.#timer);

@@ -116,7 +116,8 @@ export class DispatchQueue {
       } catch (error) {
         if (isShort) this.#unread = true;
         else this.#maybeMerged = true;
-        this.#parts.log.warn({ err: error }, 'the queue could not be read');
+        const { id: account } = this.#session.account;
+        this.#parts.log.warn({ err: error, account }, 'the queue could not be read');
         await this.#sleep.sleep(pauseAfter(tries));
       }
     }

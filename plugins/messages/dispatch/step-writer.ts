@@ -74,7 +74,10 @@ export class StepWriter {
         this.#fenced = true;
         return null;
       } catch (error) {
-        this.#parts.log.warn({ err: error, account: fence.id }, 'a send could not be stored');
+        this.#parts.log.warn(
+          { err: error, account: fence.id },
+          'a dispatch step could not be stored',
+        );
         if (!signal.aborted) {
           await this.#sleep.sleep(pauseAfter(tries));
           continue;

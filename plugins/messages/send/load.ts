@@ -21,7 +21,7 @@ export interface SendPrefetch {
   readonly keys: readonly IdempotencyRecord[];
 }
 
-/** The first half of `loadBatch`: nearly always all of it. */
+/** Reads, in the packet of the locks, what sends name; `loadBatch` adds the rest. */
 export async function prefetch(
   tables: Tables,
   { limits }: SendRules,
