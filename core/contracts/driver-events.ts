@@ -83,7 +83,10 @@ export interface AddressEvent {
   readonly networkId: string;
 }
 
-/** The network reports how far a sent message got. Names it by reference, network id or both. */
+/**
+ * The network reports how far a sent message got. Names it by reference, network id or both. The network id as both says
+ * that no answer of a send brings that id any more: where no message has it, the owner wrote on the phone itself.
+ */
 export interface ReceiptEvent {
   readonly type: 'receipt';
   readonly reference: string | null;

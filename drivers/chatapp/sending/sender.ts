@@ -94,17 +94,25 @@ export class Sender {
 
   async #send(message: OutboundMessage, signal: AbortSignal): Promise<Sent> {
     const { client, marks, progress, accountCheck } = this.#parts;
+    const { unanswered } = marks;
+    const { reference, attempt } = message;
     if (signal.aborted || client.signal.aborted) throw notConnected();
     if (accountCheck.isStopped) throw stopped();
+    unanswered.begun(reference);
     try {
       const person = await recipientOf(this.#parts, message.to, signal);
+      unanswered.found(reference, person.id);
       const taken = await this.#taken(message, person, signal);
+      unanswered.ended(reference, false);
       if (taken === null) return this.#nameless(message);
-      marks.sent(person.id, taken.id, message.reference);
+      marks.sent(person.id, taken.id, reference);
       return { networkId: progress.networkIdOf(taken.id), at: taken.at };
     } catch (error) {
       const isLimited = meaningOf(error)?.kind === 'new_contacts';
-      throw sendFailure(error, isLimited ? await accountCheck.newContactsOnly() : null);
+      const failure = sendFailure(error, isLimited ? await accountCheck.newContactsOnly() : null);
+      // What an earlier try handed over may be on the network whatever became of this one.
+      unanswered.ended(reference, !failure.certain || attempt > 1);
+      throw failure;
     }
   }
 

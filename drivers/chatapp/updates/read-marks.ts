@@ -4,6 +4,7 @@ import { history, pageSize } from '../history.ts';
 import type { People } from '../people.ts';
 import { inputPeer, type Person } from '../person.ts';
 import type { Progress } from '../progress.ts';
+import { UnansweredSends } from '../sending/unanswered-sends.ts';
 import type { CredentialBuffer } from '../storage/credential-buffer.ts';
 import { DeletedUnread } from './deleted-unread.ts';
 import { FailedLookUps, type Read } from './failed-look-ups.ts';
@@ -19,6 +20,7 @@ const mostPages = 10;
  * Messages from before this process are read from the chat, once for each contact.
  */
 export class ReadMarks {
+  readonly unanswered = new UnansweredSends();
   readonly #buffer: CredentialBuffer;
   readonly #people: People;
   /** Unread messages by contact: network id and the gateway's id where this process sent it. */
@@ -28,14 +30,14 @@ export class ReadMarks {
   readonly #underWay = new Set<Read>();
   readonly #failed = new FailedLookUps();
   readonly #deleted = new DeletedUnread();
-  readonly #progress: Pick<Progress, 'since' | 'networkIdOf'>;
+  readonly #progress: Pick<Progress, 'since' | 'knows' | 'networkIdOf'>;
   #size = 0;
 
   /** @param progress says when the account was linked: what was sent before is not the gateway's */
   constructor(
     buffer: CredentialBuffer,
     people: People,
-    progress: Pick<Progress, 'since' | 'networkIdOf'>,
+    progress: Pick<Progress, 'since' | 'knows' | 'networkIdOf'>,
   ) {
     this.#buffer = buffer;
     this.#people = people;
@@ -83,7 +85,9 @@ export class ReadMarks {
       if (id <= upTo) ids.set(id, reference);
     }
     const all = [...ids].sort(([one], [other]) => one - other);
-    const events = all.map(([id, reference]) => this.#receipt(id, reference, 'read', null, at));
+    const events = all.map(([id, reference]) =>
+      this.#receipt(userId, id, reference, 'read', null, at),
+    );
     return { events, apart: this.#apart(read, [...ids.keys()], found !== null) };
   }
 
@@ -136,7 +140,7 @@ export class ReadMarks {
     );
     const all = gone.map(({ userId, id, reference }) => ({
       userId,
-      receipt: this.#receipt(id, reference, 'failed', deletedUnread, at),
+      receipt: this.#receipt(userId, id, reference, 'failed', deletedUnread, at),
     }));
     return this.#deleted.translated(all, () => {
       for (const { userId, id } of gone) this.#drop(userId, id);
@@ -150,6 +154,7 @@ export class ReadMarks {
     this.#lookedUp.delete(userId);
     this.#failed.settled(userId);
     this.#deleted.forget(userId);
+    this.unanswered.forget(userId);
   }
 
   /** Asks the network, once a contact, for unread messages; null: asked again later, or the contact is unknown or erased. */
@@ -204,14 +209,18 @@ export class ReadMarks {
     return found;
   }
 
+  /** The receipt of a message: one that no send may be answered with, as from the phone, has its id as the reference. */
   #receipt(
+    userId: number,
     id: number,
-    reference: string | null,
+    sentAs: string | null,
     status: 'read' | 'failed',
     error: string | null,
     at: number,
   ): ReceiptEvent {
     const networkId = this.#progress.networkIdOf(id);
+    const mayBeNamed = this.#progress.knows(id) || this.unanswered.mayNameOneTo(userId);
+    const reference = sentAs ?? (mayBeNamed ? null : networkId);
     return { type: 'receipt', reference, networkId, status, error, at };
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { MemoryCredentials } from '../../../testing/contract/driver.ts';
-import { until } from '../../harness/story.ts';
+import { phoneNumber, until } from '../../harness/story.ts';
 import { friend, startBench, textTo } from './bench.ts';
 import { now } from './network/subscriber.ts';
 
@@ -217,4 +217,36 @@ t.test('a look-up goes on behind service messages', async (t) => {
   t.match(await port.receipt(), { networkId: oldest?.networkId, status: 'read' });
   await sleep(100);
   t.equal(port.events.filter(({ type }) => type === 'receipt').length, count - 1);
+});
+
+t.test('what the owner wrote on the phone waits for no answer of a send to others', async (t) => {
+  const { bench, phone, before, later } = await reopenedAfterSend(t);
+  const { control, network } = bench;
+  const { port, session } = later;
+  await port.state('connected');
+  const subscriber = network.subscriber(phone);
+  const other = phoneNumber(9002);
+  control.put(phone, { contacts: [friend, { phone: other, name: 'Ben' }], sends: 'hold' });
+  await port.next('contacts', (event) => event.type === 'contacts');
+  const write = (contact: string): string => {
+    const peer = Number(control.idOf(contact));
+    const facts = { media: null, file: null, randomId: null, date: now(), out: true, text: 'Hi' };
+    const id = subscriber.nextId();
+    subscriber.messages.push({ ...facts, id, peer });
+    return control.outbox(phone).at(-1)?.networkId ?? '';
+  };
+  const stopped = new AbortController();
+  const hanging = session.send(textTo(bench, 'msg_hanging'), stopped.signal);
+  await until('it to be held', async () => {
+    return control.calls(phone)['messages.sendMessage'] === 2 || undefined;
+  });
+  const toOther = write(other);
+  control.read(phone, toOther);
+  t.match(await port.receipt(), { networkId: toOther, reference: toOther });
+  const toFriend = write(friend.phone);
+  control.read(phone, toFriend);
+  t.match(await port.receipt(), { networkId: before.networkId, reference: null });
+  t.match(await port.receipt(), { reference: null }, 'the answer may name it');
+  stopped.abort();
+  await t.rejects(hanging);
 });

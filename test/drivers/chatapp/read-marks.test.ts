@@ -6,6 +6,8 @@ import type { CredentialBuffer } from '../../../drivers/chatapp/storage/credenti
 import { pauseMs } from '../../../drivers/chatapp/updates/failed-look-ups.ts';
 import { ReadMarks } from '../../../drivers/chatapp/updates/read-marks.ts';
 
+/** The one message that is among the last sends. */
+const lastSend = 4_000;
 const ada = { id: 7, accessHash: '1', phone: null, name: 'Ada', contact: true };
 
 /** Read marks over a store of their own, and a client whose calls `call` answers. */
@@ -22,7 +24,10 @@ function openMarks(
   const people = { find: async () => ada, isErased } as unknown as People;
   const client = { signal: new AbortController().signal, call } as unknown as Client;
   return {
-    marks: new ReadMarks(buffer, people, { since: 0, networkIdOf: String }),
+    marks: new ReadMarks(buffer, people, {
+      ...{ since: 0, networkIdOf: String },
+      knows: (id: number) => id === lastSend,
+    }),
     client,
     stored,
   };
@@ -139,3 +144,48 @@ for (const isMeanwhile of [true, false]) {
     t.same([...stored], [['read:7', '10']]);
   });
 }
+
+t.test(
+  'receipts of what was looked up wait for those answers alone that may name it',
+  async (t) => {
+    const ids = [lastSend, 1, 2];
+    const call = async () => ({
+      messages: ids.map((id) => ({ _: 'message', out: true, date: 100, id })),
+    });
+    const references = async (open: (marks: ReadMarks) => void) => {
+      const { marks, client } = openMarks(call);
+      open(marks);
+      const { events } = await marks.read(client, { userId: ada.id, upTo: lastSend, at: 5 });
+      return events.map((event) => event.type === 'receipt' && event.reference);
+    };
+    const asFromThePhone = ['1', '2', null];
+    t.same(await references(() => undefined), asFromThePhone, 'the last sends may be named again');
+    const begun = (marks: ReadMarks, userId: number | null) => {
+      marks.unanswered.begun('msg_1');
+      if (userId !== null) marks.unanswered.found('msg_1', userId);
+    };
+    const none = [null, null, null];
+    t.same(await references((marks) => begun(marks, ada.id)), none, 'a send to the contact');
+    t.same(
+      await references((marks) => begun(marks, null)),
+      none,
+      'a send to nobody knows whom yet',
+    );
+    t.same(await references((marks) => begun(marks, 8)), asFromThePhone, 'a send to somebody else');
+    const ended = (userId: number | null, mayBeTaken: boolean) => (marks: ReadMarks) => {
+      begun(marks, userId);
+      marks.unanswered.ended('msg_1', mayBeTaken);
+    };
+    t.same(await references(ended(ada.id, false)), asFromThePhone, 'one that is answered');
+    t.same(await references(ended(ada.id, true)), none, 'one without an answer is repeated');
+    t.same(await references(ended(null, true)), asFromThePhone, 'one that was never handed over');
+    const repeated = (marks: ReadMarks) => {
+      ended(ada.id, true)(marks);
+      marks.unanswered.begun('msg_1');
+      marks.unanswered.ended('msg_1', true);
+    };
+    t.same(await references(repeated), none, 'one whose repetition was not handed over');
+    const sent = (marks: ReadMarks) => marks.sent(ada.id, 2, 'msg_2');
+    t.same(await references(sent), ['1', 'msg_2', null], 'one that was sent keeps its own');
+  },
+);
