@@ -17,7 +17,7 @@ import { examineBucket } from '../doctor/bucket.ts';
 import { judgeDatabase } from '../doctor/database.ts';
 import { bad, type Finding, good } from '../doctor/finding.ts';
 import { examineHost, type HostPlaces } from '../doctor/host.ts';
-import { examineProxies } from '../doctor/proxies.ts';
+import { examineProxies, judgeUnopened } from '../doctor/proxies.ts';
 import { embeddedDatabase } from '../embedded-database.ts';
 import type { Environment } from '../environment.ts';
 import { refuseUnservable } from '../load.ts';
@@ -141,8 +141,8 @@ async function examinePlans(config: GatewayConfig): Promise<readonly Finding[]> 
 async function ofProxies(config: GatewayConfig): Promise<readonly Finding[]> {
   const secrets = await configuredSecrets(config);
   const options = { log: createLog('silent'), contents };
-  const used = await readTables(config, options, (tables) => proxiesInUse(tables, secrets));
-  return examineProxies(used);
+  const found = await readTables(config, options, (tables) => proxiesInUse(tables, secrets));
+  return [...judgeUnopened(found.unopened), ...(await examineProxies(found.used))];
 }
 
 /** A check that fails is a finding. */

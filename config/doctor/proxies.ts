@@ -7,6 +7,22 @@ import { bad, type Finding, good } from './finding.ts';
 /** How long a proxy may take to be connected to, in milliseconds. */
 const patienceMs = 3_000;
 
+/** How many accounts one finding names. */
+const mostNamed = 20;
+
+/** A finding about the accounts whose proxies no secret opens. Pure. */
+export function judgeUnopened(ids: readonly string[]): readonly Finding[] {
+  if (ids.length === 0) return [];
+  const more = ids.length - mostNamed;
+  const names = `${ids.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return [
+    bad(
+      'proxies',
+      `No secret opens the proxies of ${ids.length} accounts (${names}), which so cannot connect: give the secret that sealed them in GATEWAY_SECRET_PREVIOUS, or set each proxy anew by PATCH /accounts/{id}.`,
+    ),
+  ];
+}
+
 /** Connects to each proxy of the accounts, and says nothing to it. */
 export async function examineProxies(proxies: readonly UsedProxy[]): Promise<readonly Finding[]> {
   if (proxies.length === 0) return [];

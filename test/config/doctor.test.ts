@@ -13,7 +13,7 @@ import type { DatabaseFacts } from '../../config/compose-doctor.ts';
 import { judgeDatabase } from '../../config/doctor/database.ts';
 import type { Finding } from '../../config/doctor/finding.ts';
 import { judgeDisk } from '../../config/doctor/host.ts';
-import { examineProxies } from '../../config/doctor/proxies.ts';
+import { examineProxies, judgeUnopened } from '../../config/doctor/proxies.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { freePort } from '../harness/ports.ts';
 import { startReadOnlyServer } from '../harness/read-only-server.ts';
@@ -125,6 +125,15 @@ t.test('an embedded gateway, before its start, beside it, and with what is wrong
   const gold = 'Tenants have the plan "gold", which these settings do not have';
   isBad(t, await examined(env), 'plans', new RegExp(`^${gold}`));
   rows.exec("update tenants set plan = 'scale' where mode = 'test'");
+  const unopened = ['acc_1', 'acc_2'];
+  for (const id of unopened) {
+    rows.exec(
+      `insert into accounts (id, tenant_id, channel, identifier, status, status_since, connect_options, proxy, created_at)
+       values ('${id}', 'ten_1', 'chatapp', '+1', 'disconnected', 1, '{}', 'v1.lost.AA.AA', 1)`,
+    );
+  }
+  isBad(t, await examined(env), 'proxies', /^No secret opens the proxies of 2 .* \(acc_1, acc_2\)/);
+  rows.exec("delete from accounts where tenant_id = 'ten_1'");
   rows.close();
   const below = { GATEWAY_MEDIA__DIRECTORY: join(database, 'media') };
   isBad(t, await examined({ ...env, ...below }), 'media', /gateway\.db is a file and no folder/);
@@ -337,7 +346,11 @@ t.test('a broker and the proxies, and what is wrong with them', async (t) => {
   const [host, port] = ['127.0.0.1', Number(new URL(rabbitmq.url).port)];
   const user = { username: 'gateway', password: 'hidden' };
   const proxy = { protocol: 'http', host, port, ...user, accounts: 2 } as const;
-  t.same(await examineProxies([]), []);
+  t.same([...judgeUnopened([]), ...(await examineProxies([]))], []);
+  const many = Array.from({ length: 25 }, (_, number) => `acc_${number}`);
+  t.match(judgeUnopened(many), [
+    { ok: false, sentence: /25 accounts \(acc_0, .*, acc_19 and 5 more\)/ },
+  ]);
   t.match(await examineProxies([proxy, proxy]), [
     { ok: true, sentence: 'Each of the 2 proxies of accounts can be connected to.' },
   ]);
