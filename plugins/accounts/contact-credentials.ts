@@ -22,7 +22,8 @@ export interface ContactCredentialParts {
  * Deletes the credentials of a tenant's accounts that are about an erased contact. The session of each account does it,
  * connected or not: nobody else may write them, and it has some in memory. What is about a contact that the address has
  * by now stays. Answers whether any was stored.
- * @throws SessionUnreachable while no process answers for a session; Error while the driver of the channel is off
+ * @throws SessionUnreachable while no process answers for a session; Error while the driver of the channel is off, and,
+ *   once nothing else is left, while no secret opens a credential that may be about the contact
  */
 export async function forgetContactCredentials(
   { storage, sealer, channels, directory }: ContactCredentialParts,
@@ -33,15 +34,19 @@ export async function forgetContactCredentials(
   const erased = { tenantId, channel, ...contact };
   const present = await storage.read.contacts.byKeys([erased]);
   const presence = presenceOf(present);
+  const unopened: string[] = [];
   let isFound = false;
   for (const account of accounts.filter((one) => one.channel === channel)) {
-    const stored = storedCredentials(storage, sealer, account.id);
+    const sealed = new Set<string>();
+    const stored = storedCredentials(storage, sealer, account.id, sealed);
     const driver = channels.driverOf(channel, account.mode);
     if (driver === null && (await stored.names([''])).length > 0) {
       throw new Error(`the driver of ${channel} is off, and nobody else can read its credentials`);
     }
     const names = await namesOf(driver, contact, present, stored, erasedAt);
-    if (names.length === 0) continue;
+    if (sealed.size > 0) unopened.push(account.id);
+    // What is about a present contact may be known by those that do not open alone.
+    if (names.length === 0 || (sealed.size > 0 && present.length > 0)) continue;
     const request = {
       operation: 'forget',
       accountId: account.id,
@@ -50,11 +55,14 @@ export async function forgetContactCredentials(
       presence,
     } as const;
     // Where no session is wanted the credentials have gone with the link.
-    const isStored = Object.keys(await stored.get(names)).length > 0;
+    const isStored = (await storage.read.credentials.get(account.id, names)).length > 0;
     const answer = await directory.ask(request);
     isFound ||= isStored && answer !== null;
   }
-  return isFound;
+  if (isFound || unopened.length === 0) return isFound;
+  throw new Error(
+    `no secret opens credentials of ${unopened.join(', ')}, which may be about an erased contact: give the secret that sealed them in GATEWAY_SECRET_PREVIOUS, or remove the account`,
+  );
 }
 
 /**
@@ -76,18 +84,24 @@ async function namesOf(
   return names.filter((name) => !kept.has(name));
 }
 
+/** @param sealed gets the names of those that no secret opens, which are left out */
 function storedCredentials(
   { read }: Pick<Storage, 'read'>,
   sealer: Pick<Sealer, 'open'>,
   accountId: string,
+  sealed: Set<string>,
 ): StoredCredentials {
   return {
     async get(names) {
-      const sealed = await read.credentials.get(accountId, names);
-      const values = sealed.map(({ name, value }) => {
-        return [name, sealer.open(value, credentialContext(accountId, name))] as const;
-      });
-      return Object.fromEntries(values);
+      const values: Record<string, string> = {};
+      for (const { name, value } of await read.credentials.get(accountId, names)) {
+        try {
+          values[name] = sealer.open(value, credentialContext(accountId, name));
+        } catch {
+          sealed.add(name);
+        }
+      }
+      return values;
     },
     names: (prefixes) => read.credentials.names(accountId, prefixes),
   };

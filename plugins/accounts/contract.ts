@@ -47,7 +47,8 @@ declare module '../../core/contracts/accounts.ts' {
      * Deletes what the sessions of a tenant's accounts keep of an erased contact, in their processes, but for what is
      * about a contact that has come back to the address. Answers whether there was something: to be called until there is
      * nothing.
-     * @throws GatewayError `unavailable`, or Error when the process of a session does not answer
+     * @throws GatewayError `unavailable`, or Error when the process of a session does not answer, or when no secret opens
+     *   what may be left
      */
     forget(tenantId: string, contact: ErasedAddress): Promise<boolean>;
   }

@@ -4,6 +4,7 @@ import { newId } from '../../../core/ids.ts';
 import { unconnected } from '../../../plugins/accounts/account-state.ts';
 import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import { forgetContactCredentials } from '../../../plugins/accounts/contact-credentials.ts';
+import type { SessionRequest } from '../../../plugins/accounts/session/messages.ts';
 import { databases, engines } from '../../harness/databases.ts';
 import { FakeDriver } from './fake-driver.ts';
 import { World } from './world.ts';
@@ -59,6 +60,73 @@ t.test('keys of a contact are not forgotten while their driver is off', async (t
   t.equal(await isFound('mark:ada'), false, 'one that is not stored leaves nothing to delete');
   t.match(asked, [/key:ada.*mark:ada/, /mark:ada/], 'the session has it all the same');
 });
+
+t.test(
+  'a credential that no secret opens holds up no other, and is not said to be gone',
+  async (t) => {
+    const { url } = await engines.sqlite.create(t);
+    const world = await World.open(t, url);
+    const { tenantId } = await world.tenant();
+    const account = { tenantId, channel: 'mail', connectOptions: plainOptions('qr'), createdAt: 1 };
+    const ids = ['acc_1', 'acc_2', 'acc_3'];
+    const put = (accountId: string, name: string, value: string) =>
+      world.act((unit) => unit.credentials.put([{ accountId, name, value }]));
+    await world.act((unit) =>
+      unit.accounts.insert(
+        ids.map((id) => ({ ...account, id, identifier: id, state: unconnected })),
+      ),
+    );
+    await put('acc_1', 'book', 'lost');
+    for (const id of ids) await put(id, 'key:ada', 'sealed');
+    await put('acc_3', 'key:ada', 'lost');
+    const stored = async () => {
+      const all = await world.storage.read.credentials.page({ accountId: '', name: '' }, 10);
+      return all.map(({ accountId, name }) => `${accountId} ${name}`);
+    };
+    const driver: Pick<Driver, 'credentialsOf'> = {
+      async credentialsOf(_, { get, names }, erasedAt) {
+        const { book } = await get(['book']);
+        // Of who is back it knows by the book alone.
+        return erasedAt === 1 && book === undefined ? [] : await names(['key:']);
+      },
+    };
+    const parts = {
+      storage: world.storage,
+      sealer: {
+        open(value: string) {
+          if (value === 'lost') throw new Error('its key is not configured');
+          return value;
+        },
+      },
+      channels: { driverOf: () => driver as Driver },
+      directory: {
+        async ask(request: SessionRequest) {
+          if (request.operation !== 'forget') throw new Error('nothing else is asked');
+          const { accountId, names } = request;
+          await world.act((unit) => unit.credentials.delete(accountId, names));
+          return { kind: 'done' } as const;
+        },
+      },
+    };
+    const forget = () => forgetContactCredentials(parts, tenantId, address);
+    t.equal(await forget(), true);
+    t.same(await stored(), ['acc_1 book'], 'the others are gone, opened or not');
+    await t.rejects(forget(), {
+      message: /^no secret opens credentials of acc_1, .*GATEWAY_SECRET_P/,
+    });
+
+    await put('acc_1', 'key:ada', 'sealed');
+    await put('acc_2', 'key:ada', 'sealed');
+    const flags = { doNotDisturb: false, private: false, automationPaused: false };
+    const names = { name: '', nameSet: false, uncounted: false, createdAt: 1 };
+    const back = { id: newId('con'), tenantId, channel: 'mail', phone: null, networkId: 'ada' };
+    await world.act((unit) => unit.contacts.insert([{ ...back, ...flags, ...names }]));
+    t.equal(await forget(), true, 'the account whose credentials open');
+    await t.rejects(forget(), { message: /acc_1,/ });
+    const kept = ['acc_1 book', 'acc_1 key:ada'];
+    t.same(await stored(), kept, 'whoever is back keeps what may be about them');
+  },
+);
 
 for (const engine of databases) {
   t.test(`as many credentials as a full address book has, ${engine.name}`, async (t) => {
