@@ -1,6 +1,9 @@
 /** A UTC day in milliseconds. */
 export const dayMs = 86_400_000;
 
+/** The most days that usage is shown for, today included; older counters are deleted. */
+export const mostDays = 90;
+
 /** The UTC day of a moment, `YYYY-MM-DD`: what the usage counters count by. */
 export function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10);

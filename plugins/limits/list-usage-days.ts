@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { type AnyOperation, operation } from '../../core/operation.ts';
 import { Closed } from '../../core/schemas.ts';
 import type { RefusalCounter } from './contract.ts';
-import { dayMs, dayOf } from './days.ts';
+import { dayMs, dayOf, mostDays } from './days.ts';
 import type { UsageCounter } from './tables/usage.ts';
 import { ofKey, usageDays } from './usage-days.ts';
 
@@ -77,7 +77,7 @@ export function listUsageDays({ now, counters, refusals }: ListUsageDaysParts): 
     params: null,
     query: Closed({
       days: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 90, default: 30, description: 'how many days' }),
+        Type.Integer({ minimum: 1, maximum: mostDays, default: 30, description: 'how many days' }),
       ),
     }),
     body: null,

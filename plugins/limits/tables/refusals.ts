@@ -1,5 +1,6 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
 import type { RefusalCounter } from '../contract.ts';
+import { deleteDaysBefore } from './old-days.ts';
 
 interface CounterColumns {
   readonly tenant_id: string;
@@ -43,5 +44,10 @@ export class RefusalTable {
       })),
       { key: ['tenant_id', 'day', 'account_id', 'code'], add: ['refusals'] },
     );
+  }
+
+  /** Deletes a bounded number of counters of days before one day; answers how many. */
+  deleteBefore(day: string, limit: number): Promise<number> {
+    return deleteDaysBefore(this.db, 'refusal_counters', day, limit);
   }
 }

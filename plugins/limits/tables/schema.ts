@@ -12,6 +12,7 @@ export const limitTableSchema: readonly Table[] = [
       new_contacts: zero,
     },
     primary: ['tenant_id', 'day', 'account_id'],
+    indexes: [['day']],
   },
   {
     name: 'refusal_counters',
@@ -23,11 +24,13 @@ export const limitTableSchema: readonly Table[] = [
       refusals: zero,
     },
     primary: ['tenant_id', 'day', 'account_id', 'code'],
+    indexes: [['day']],
   },
   {
     name: 'limit_notices',
     columns: { tenant_id: id, day, reason: words(40) },
     primary: ['tenant_id', 'day', 'reason'],
+    indexes: [['day']],
   },
   {
     name: 'opener_refusals',

@@ -1,4 +1,5 @@
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import { deleteDaysBefore } from './old-days.ts';
 
 /** One row of `usage_counters`: what a tenant, or one of its accounts, did on a day. */
 export interface UsageCounter {
@@ -71,6 +72,11 @@ export class UsageTable {
       })),
       { key: ['tenant_id', 'day', 'account_id'], add: ['sends', 'new_contacts'] },
     );
+  }
+
+  /** Deletes a bounded number of counters of days before one day; answers how many. */
+  deleteBefore(day: string, limit: number): Promise<number> {
+    return deleteDaysBefore(this.db, 'usage_counters', day, limit);
   }
 }
 
