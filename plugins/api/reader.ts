@@ -5,7 +5,7 @@ import type { AnyOperation } from '../../core/operation.ts';
 import { announcesBody, checkContentType, readBody } from './body.ts';
 import { type Input, type InputValidator, noHeaders, nothing } from './input.ts';
 import { parseBody } from './json.ts';
-import { TextCoercion } from './text-coercion.ts';
+import { refused, TextCoercion } from './text-coercion.ts';
 
 /** A request as the HTTP layer knows it. */
 export interface RawInput {
@@ -43,13 +43,19 @@ export class InputReader {
     };
   }
 
-  #readHeaders({ headers }: IncomingMessage): Input['headers'] {
+  /** @throws GatewayError `invalid_request` */
+  #readHeaders({ headers, rawHeaders }: IncomingMessage): Input['headers'] {
     let given: Record<string, string> | undefined;
     for (const name of this.#validator.headerNames) {
       const value = headers[name];
       if (value === undefined) continue;
+      const text = [value].flat().join(', ');
+      // Node joins the values of several headers with it.
+      if (text.includes(', ') && isRepeated(rawHeaders, name)) {
+        throw refused('header', name, 'must be given only once');
+      }
       given ??= {};
-      given[name] = this.#validator.header(name, headerText([value].flat().join(', ')));
+      given[name] = this.#validator.header(name, headerText(text));
     }
     return given ?? noHeaders;
   }
@@ -64,6 +70,12 @@ export class InputReader {
     checkContentType(contentType, raw.headers['content-encoding']);
     return this.#validator.body(parseBody(bytes), bytes.length);
   }
+}
+
+/** Whether a header is there more than once. @param name in lower case */
+function isRepeated(rawHeaders: readonly string[], name: string): boolean {
+  const names = rawHeaders.filter((_, index) => index % 2 === 0);
+  return names.filter((given) => given.toLowerCase() === name).length > 1;
 }
 
 /** The text of a header: UTF-8 where its bytes are that, as in a body, and else ISO 8859-1, as Node reads all of them. */

@@ -31,18 +31,19 @@ export class TextCoercion {
   read(texts: object): Record<string, unknown> {
     const values: Record<string, unknown> = Object.create(null);
     for (const [name, text] of Object.entries(texts)) {
-      if (typeof text !== 'string') throw this.#refused(name, 'must be given only once');
-      if (text.includes('\0')) throw this.#refused(name, 'must not contain NUL');
+      if (typeof text !== 'string') throw refused(this.#part, name, 'must be given only once');
+      if (text.includes('\0')) throw refused(this.#part, name, 'must not contain NUL');
       values[name] = convert(text, this.#kinds.get(name));
     }
     return values;
   }
+}
 
-  #refused(name: string, predicate: string): GatewayError {
-    const path = `${this.#part}/${name.slice(0, 100)}`;
-    const message = `${path} ${predicate}`;
-    return new GatewayError('invalid_request', { message, details: [{ path, message }] });
-  }
+/** A refusal of one value of a request. @param predicate what follows its path in the sentence */
+export function refused(part: RequestPart, name: string, predicate: string): GatewayError {
+  const path = `${part}/${name.slice(0, 100)}`;
+  const message = `${path} ${predicate}`;
+  return new GatewayError('invalid_request', { message, details: [{ path, message }] });
 }
 
 function convert(text: string, kind: Kind | undefined): unknown {

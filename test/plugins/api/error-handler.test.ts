@@ -168,6 +168,28 @@ t.test('a refused expectation waits for the answers before it', async (t) => {
   t.same(statuses, ['200', '400']);
 });
 
+t.test('a header of an operation is given once', async (t) => {
+  const body = JSON.stringify({ to: { phone: '+12025550100' }, text: 'hello' });
+  const post = (...given: readonly string[]) =>
+    exchange(
+      `POST /v1/things HTTP/1.1\r\n${auth}Content-Type: application/json\r\n${given
+        .map((value) => `Idempotency-Key: ${value}\r\n`)
+        .join('')}Content-Length: ${body.length}\r\n\r\n${body}`,
+    );
+  const path = 'header/idempotency-key';
+  const message = `${path} must be given only once`;
+  for (const twice of [
+    ['a', 'b'],
+    ['a', 'a'],
+    ['', 'a'],
+  ]) {
+    const answer = await post(...twice);
+    t.match(answer, { status: 400, body: { error: message, details: [{ path, message }] } });
+  }
+  const once = await post('a, b').catch((error: Error) => error.message);
+  t.match(once, /answered 202/, 'one may have a comma');
+});
+
 t.test('a path of the webhook group that cannot be read is refused in its shape', async (t) => {
   for (const [path, status] of [
     [`/v1/webhooks/${'x'.repeat(501)}`, 414],
