@@ -3,6 +3,12 @@ import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from 
 /** A JSON Schema as plain data. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
+/** The pattern of a text that is not only blanks. */
+export const notBlank = '\\S';
+
+/** The pattern of a text that is empty or not only blanks. */
+export const emptyOrNotBlank = '^$|\\S';
+
 /** A closed object: an unknown field is an error that names it. Every request schema is made of these. */
 export function Closed<Properties extends TProperties>(
   properties: Properties,

@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { ErrorDetail } from './errors.ts';
+import { emptyOrNotBlank, notBlank } from './schemas.ts';
 
 /** The parts of a request that are validated, as `path` in a detail begins. */
 export type RequestPart = 'path' | 'query' | 'header' | 'body';
@@ -104,7 +105,9 @@ function predicate({ keyword, params, message }: ErrorObject): string {
         ? 'must have at least one field'
         : `must have at least ${params.limit} fields`;
     case 'pattern':
-      return 'does not have the right form';
+      return params.pattern === notBlank || params.pattern === emptyOrNotBlank
+        ? 'must not be only blanks'
+        : 'does not have the right form';
     case 'format':
       return `must be a valid ${params.format}`;
     case 'anyOf':

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { longestAddress } from '../../core/contact-address.ts';
-import { Closed, Nullable, Timestamp } from '../../core/schemas.ts';
+import { Closed, emptyOrNotBlank, Nullable, Timestamp } from '../../core/schemas.ts';
 
 /** A contact. */
 export const ContactSchema = Type.Object(
@@ -87,7 +87,11 @@ export const CreateContactBody = Closed(
       }),
     ),
     name: Type.Optional(
-      Type.String({ maxLength: 200, description: 'stays, whatever the network shows' }),
+      Type.String({
+        maxLength: 200,
+        pattern: emptyOrNotBlank,
+        description: 'stays, whatever the network shows',
+      }),
     ),
   },
   { anyOf: [{ required: ['phone'] }, { required: ['address'] }] },
@@ -102,7 +106,7 @@ export const ListContactsAnswer = Type.Object({
 /** The body of `PATCH /contacts/{id}`. */
 export const ChangeContactBody = Closed(
   {
-    name: Type.Optional(Type.String({ maxLength: 200 })),
+    name: Type.Optional(Type.String({ maxLength: 200, pattern: emptyOrNotBlank })),
     do_not_disturb: Type.Optional(Type.Boolean()),
     private: Type.Optional(Type.Boolean()),
     automation_paused: Type.Optional(Type.Boolean()),

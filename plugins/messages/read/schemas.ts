@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { MessageContactSchema } from '../../../core/event-payloads.ts';
-import { Closed, Nullable, OneOf } from '../../../core/schemas.ts';
+import { Closed, Nullable, notBlank, OneOf } from '../../../core/schemas.ts';
 import { MessageSchema } from '../schemas.ts';
 import { countedUnanswered } from '../tables/conversations.ts';
 
@@ -35,7 +35,7 @@ export const ListQuery = Closed({
   q: Type.Optional(
     Type.String({
       maxLength: 200,
-      pattern: '\\S',
+      pattern: notBlank,
       description:
         'Only messages whose text contains each of these words, also within longer ones, whatever the case.',
     }),
@@ -60,7 +60,7 @@ export const ConversationsQuery = Closed({
   q: Type.Optional(
     Type.String({
       maxLength: 200,
-      pattern: '\\S',
+      pattern: notBlank,
       description:
         'Only conversations whose contact has each of these words in its name, number or address, also within longer ' +
         'ones, whatever the case. Texts are searched by `q` of `GET /messages`.',

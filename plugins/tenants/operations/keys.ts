@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Json } from '../../../core/contracts/json.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
-import { Closed, Nullable } from '../../../core/schemas.ts';
+import { Closed, Nullable, notBlank } from '../../../core/schemas.ts';
 import type { Cursors } from '../../secrets/contract.ts';
 import type { ApiKey, KeySettings, NewKey } from '../contract.ts';
 import { keySettingsOf } from '../key-rights.ts';
@@ -109,7 +109,7 @@ function createKey({ create, find }: KeyOperationsParts): AnyOperation {
       name: Type.String({
         minLength: 1,
         maxLength: 100,
-        pattern: '\\S',
+        pattern: notBlank,
         description: 'for people: which program or agent has it',
         examples: ['Support agent'],
       }),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { eventTypes } from '../../../core/contracts/events.ts';
-import { Nullable } from '../../../core/schemas.ts';
+import { Nullable, notBlank } from '../../../core/schemas.ts';
 
 const list = eventTypes.map((type) => `\`${type}\``).join(', ');
 
@@ -56,6 +56,7 @@ export function GivenName(more = '') {
   return Type.String({
     minLength: 1,
     maxLength: 100,
+    pattern: notBlank,
     description: `A name of your choice, unique in the account, that operations take instead of the id. It may not begin with \`wh_\`, nor be \`.\` or \`..\`.${more}`,
     examples: ['orders'],
   });

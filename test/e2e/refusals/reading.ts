@@ -78,6 +78,7 @@ export function readRefusals(world: RefusalWorld, cursors: Cursors): readonly Re
       ['a flag that is no flag', { private: 'yes' }, 'body/private'],
       ['a field that does not change', { phone: numbers.cleo }, 'body/phone'],
       ['a name too long', { name: 'x'.repeat(201) }, 'body/name'],
+      ['a name of blanks', { name: ' \u00a0' }, 'body/name'],
     ]),
     refused(404, 'api_not_enabled', 'GET /accounts', { by: switchedOff }),
     refused(404, 'not_found', 'GET /sandbox/phones/+12025550001', { by: live }),

@@ -63,8 +63,12 @@ export async function webhookRefusals({ main, bare }: RefusalWorld): Promise<rea
       ['nothing', {}, 'body/subscribed_to', 'body/url'],
       ['a name that is taken', { ...create, name: 'off' }, 'body/name'],
       ['a name like an id', { ...create, name: 'wh_1' }, 'body/name'],
+      ['a name of blanks', { ...create, name: ' \t' }, 'body/name'],
     ]),
-    ...invalid(main, 'PUT /webhooks/off', [['no change', { enabled: true }, 'body']]),
+    ...invalid(main, 'PUT /webhooks/off', [
+      ['no change', { enabled: true }, 'body'],
+      ['a name of blanks', { name: '\u3000' }, 'body/name'],
+    ]),
   ];
 }
 

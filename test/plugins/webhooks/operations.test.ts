@@ -233,6 +233,12 @@ for (const engine of databases) {
           400,
           missing('body/url is required', 'body/url'),
         ],
+        [
+          'name of blanks',
+          () => post({ ...least, name: ' ' }),
+          400,
+          name('body/name must not be only blanks'),
+        ],
         ['taken by update', () => put({ name: 'other' }), 400, taken],
         ['reserved by update', () => put({ name: 'wh_', url: least.url }), 400, reserved],
         ['url by update', () => put({ url: 'https://inside/' }), 400, url],
