@@ -193,8 +193,11 @@ async function orRefuse<Answer>(code: ErrorCode, asking: Promise<Answer>): Promi
   }
 }
 
+/** The fields whose refusals have codes of their own. */
+const specifiedFields: ReadonlySet<string> = new Set(['code', 'password']);
+
 function notAwaited(channel: string, field: string): GatewayError {
-  if (specifiedChannels.has(channel)) {
+  if (specifiedChannels.has(channel) && specifiedFields.has(field)) {
     return refusal(field, `No ${field} is awaited for this number; connect it first.`);
   }
   const message = `No ${field} is awaited for this account; see its status, or connect it first.`;

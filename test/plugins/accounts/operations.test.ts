@@ -286,6 +286,15 @@ for (const { name, create } of databases) {
       const password = (value: string) =>
         call('submit_chatapp_password', { phone, body: { password: value } });
       t.match(await password('right'), { refused: 'invalid_password' });
+      const account = { channel: 'chatapp', identifier: phone };
+      t.match(
+        await call('submit_connection_step', { account, body: { field: 'nick', value: 'x' } }),
+        {
+          refused: 'step_not_awaited',
+          status: 400,
+          error: /No nick is awaited/,
+        },
+      );
       t.match(await code('wrong'), {
         refused: 'invalid_code',
         status: 400,
