@@ -104,12 +104,9 @@ export const ListContactsAnswer = Type.Object({
 });
 
 /** The body of `PATCH /contacts/{id}`. */
-export const ChangeContactBody = Closed(
-  {
-    name: Type.Optional(Type.String({ maxLength: 200, pattern: emptyOrNotBlank })),
-    do_not_disturb: Type.Optional(Type.Boolean()),
-    private: Type.Optional(Type.Boolean()),
-    automation_paused: Type.Optional(Type.Boolean()),
-  },
-  { minProperties: 1 },
-);
+export const ChangeContactBody = Closed({
+  name: Type.Optional(Type.String({ maxLength: 200, pattern: emptyOrNotBlank })),
+  do_not_disturb: Type.Optional(Type.Boolean()),
+  private: Type.Optional(Type.Boolean()),
+  automation_paused: Type.Optional(Type.Boolean()),
+});
