@@ -39,12 +39,15 @@ export default gatewayPlugin('tenants', ['storage'], async (app) => {
   );
   const { config, log, plans, storage, tenants } = container.cradle;
   const channels = Object.keys(config.channels);
-  for (const plan of await whenAvailable(() => unknownPlans(storage.read.tenants, plans))) {
-    log.warn(
-      { plan },
-      'tenants have a plan that the configuration does not have: it allows nothing',
-    );
-  }
+  // Only of who serves: a command beside a gateway need not have its plans, and `doctor` says it by itself.
+  app.addHook('onListen', async () => {
+    for (const plan of await whenAvailable(() => unknownPlans(storage.read.tenants, plans))) {
+      log.warn(
+        { plan },
+        'tenants have a plan that the configuration does not have: it allows nothing',
+      );
+    }
+  });
   operations.add(
     getMe({
       tenant: async (id) => (await storage.read.tenants.find([id])).get(id),

@@ -1,10 +1,15 @@
+import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
 import { administer } from '../../config/commands/administer.ts';
 import type { AdministrationCommand } from '../../config/commands/command.ts';
 import { parseCommand } from '../../config/commands/parse.ts';
+import { composeAdministration } from '../../config/compose-administration.ts';
+import { readConfig } from '../../config/read.ts';
+import { createGateway } from '../../core/kernel.ts';
 import { createLog } from '../../core/log.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { connect } from '../../plugins/storage/connection.ts';
@@ -44,6 +49,30 @@ t.test('tenants can be made before the first start, once the database was asked 
   t.same(json, { migrated: true });
   await administer(parsed('tenants create --name Acme --mode test --plan free'), env);
   t.match(await administer(parsed('tenants list'), env), { json: { tenants: [{ name: 'Acme' }] } });
+});
+
+t.test('only who serves warns of plans that its environment does not have', async (t) => {
+  const env = { DATA_DIR: await emptyFolder(t) };
+  await administer(parsed('migrate'), env);
+  const gold = {
+    ...env,
+    GATEWAY_PLANS__GOLD: '{"sends_cap":1,"new_contacts_cap":1,"accounts_cap":1}',
+  };
+  await administer(parsed('tenants create --name Acme --mode test --plan gold'), gold);
+  const written = t.capture(process.stderr, 'write', () => true);
+  await administer(parsed('tenants list'), env);
+  t.same(
+    written().map(({ args }) => String(args[0])),
+    [],
+  );
+  const lines = new PassThrough();
+  const log = createLog('warn', lines);
+  const gateway = await createGateway(composeAdministration(readConfig(env), log, 'tenants'));
+  t.teardown(() => gateway.close());
+  t.equal(lines.readableLength, 0);
+  const warned = once(lines, 'data');
+  await gateway.listen('127.0.0.1', 0);
+  t.match(String(await warned), /"plan":"gold".*allows nothing/, 'who serves does');
 });
 
 t.test('a command that is cut off has an entry that says whom and what', async (t) => {
