@@ -847,7 +847,8 @@ export interface paths {
          *     a delivery that waits for a retry is brought forward and keeps the retries it has left.
          *
          *     While the webhook is switched off or its URL paused a replay ends as `suppressed` again: use `update_webhook`
-         *     or `reenable_webhook` first. Tests cannot be replayed (`invalid_request`).
+         *     or `reenable_webhook` first. Tests cannot be replayed (`invalid_request`), nor events of a type that the account
+         *     does not have any more (`invalid_event_type`).
          */
         post: operations["replay_webhook_delivery"];
         delete?: never;
@@ -3020,6 +3021,29 @@ export interface components {
                     success: false;
                     /** @enum {string} */
                     error_code: "invalid_request";
+                    /** @description a sentence for a person */
+                    error: string;
+                    /** @description the fields that are wrong */
+                    details?: components["schemas"]["RefusalDetail"][];
+                };
+            };
+        };
+        /**
+         * @description `invalid_request`: The request is not valid.
+         *
+         *     `invalid_event_type`: This is not an event type of the account.
+         */
+        WebhookInvalidRequestOrInvalidEventType400: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @constant */
+                    success: false;
+                    /** @enum {string} */
+                    error_code: "invalid_request" | "invalid_event_type";
                     /** @description a sentence for a person */
                     error: string;
                     /** @description the fields that are wrong */
@@ -5688,29 +5712,7 @@ export interface operations {
                     };
                 };
             };
-            /**
-             * @description `invalid_request`: The request is not valid.
-             *
-             *     `invalid_event_type`: This is not an event type of the account.
-             */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @constant */
-                        success: false;
-                        /** @enum {string} */
-                        error_code: "invalid_request" | "invalid_event_type";
-                        /** @description a sentence for a person */
-                        error: string;
-                        /** @description the fields that are wrong */
-                        details?: components["schemas"]["RefusalDetail"][];
-                    };
-                };
-            };
+            400: components["responses"]["WebhookInvalidRequestOrInvalidEventType400"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["WebhookScopeMissingOrWebhooksNotEnabled403"];
             404: components["responses"]["WebhookWebhookNotFound404"];
@@ -6066,7 +6068,7 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["WebhookInvalidRequest400"];
+            400: components["responses"]["WebhookInvalidRequestOrInvalidEventType400"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["WebhookScopeMissingOrWebhooksNotEnabled403"];
             /**

@@ -66,7 +66,7 @@ export class DeliveryLog {
 
   /**
    * Makes a delivery due at once, attempted or not.
-   * @throws GatewayError `delivery_not_found`, or `invalid_request` for a test
+   * @throws GatewayError `delivery_not_found`, `invalid_request` for a test, or `invalid_event_type`
    */
   async replay(webhook: Webhook, deliveryId: string): Promise<LoggedDelivery> {
     const input = { webhookId: webhook.id, deliveryId };

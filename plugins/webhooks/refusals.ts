@@ -6,15 +6,25 @@ function refused(code: ErrorCode, details: readonly ErrorDetail[]): GatewayError
   return new GatewayError(code, { message: details[0]?.message, details });
 }
 
+/** For the replay of an event whose type the tenant does not have: it would end as suppressed. */
+export function eventTypeNotReplayed(type: EventType, set: readonly EventType[]): GatewayError {
+  const path = 'path/deliveryId';
+  const message = `${path} is of ${type}, which is not an event type of the account; ${choice(set)}`;
+  return refused('invalid_event_type', [{ path, message }]);
+}
+
+function choice(set: readonly EventType[]): string {
+  return set.length === 0 ? 'it has none' : `it has ${set.join(', ')}`;
+}
+
 /** For event types that the tenant does not have, at these paths of the body. */
 export function unknownEventTypes(
   paths: readonly string[],
   set: readonly EventType[],
 ): GatewayError {
-  const choice = set.length === 0 ? 'it has none' : `it has ${set.join(', ')}`;
   const details = paths.map((path) => ({
     path,
-    message: `${path} is not an event type of the account; ${choice}`,
+    message: `${path} is not an event type of the account; ${choice(set)}`,
   }));
   return refused('invalid_event_type', details);
 }

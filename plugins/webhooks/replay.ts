@@ -1,7 +1,9 @@
+import { eventSet } from '../../core/contracts/events.ts';
 import type { Lane } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { type Due, wakeNow } from './engine/due-notices.ts';
-import { testNotReplayed } from './refusals.ts';
+import { hasEvents } from './matching.ts';
+import { eventTypeNotReplayed, testNotReplayed } from './refusals.ts';
 import type { Delivery } from './tables/delivery-rows.ts';
 import type { Webhook } from './tables/webhook-rows.ts';
 
@@ -25,6 +27,7 @@ export function makeReplayLane(due: Due): Lane<ReplayInput, ReplayOutput> {
     locks: () => [],
     async run(unit, inputs) {
       const webhooks = await unit.webhooks.byIds(inputs.map(({ webhookId }) => webhookId));
+      const tenants = await unit.tenants.find(webhooks.map(({ tenantId }) => tenantId));
       const webhookOf = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
       const stored = await unit.deliveries.forChange(inputs.map(({ deliveryId }) => deliveryId));
       const deliveryOf = new Map(stored.map((delivery) => [delivery.id, delivery]));
@@ -36,6 +39,11 @@ export function makeReplayLane(due: Due): Lane<ReplayInput, ReplayOutput> {
         if (before?.webhookId !== webhookId)
           return { refused: new GatewayError('delivery_not_found') };
         if (before.test) return { refused: testNotReplayed() };
+        const tenant = tenants.get(webhook.tenantId);
+        if (tenant !== undefined && !hasEvents(tenant, before.eventType)) {
+          const set = eventSet(new Set(tenant.disabled));
+          return { refused: eventTypeNotReplayed(before.eventType, set) };
+        }
         const delivery = replayOf(before, webhook, unit.now);
         deliveryOf.set(deliveryId, delivery);
         replayed.set(deliveryId, delivery);

@@ -137,7 +137,8 @@ export function replayDelivery(parts: WebhookOperationsParts): AnyOperation {
       'a delivery that waits for a retry is brought forward and keeps the retries it has left.',
       '',
       'While the webhook is switched off or its URL paused a replay ends as `suppressed` again: use `update_webhook`',
-      'or `reenable_webhook` first. Tests cannot be replayed (`invalid_request`).',
+      'or `reenable_webhook` first. Tests cannot be replayed (`invalid_request`), nor events of a type that the account',
+      'does not have any more (`invalid_event_type`).',
     ].join('\n'),
     hints: { readOnly: false, destructive: false, idempotent: false },
     params: Closed({
@@ -147,7 +148,7 @@ export function replayDelivery(parts: WebhookOperationsParts): AnyOperation {
     query: null,
     body: null,
     answers: { 200: Closed({ success: Success, webhook_id: WebhookId, delivery: DeliverySchema }) },
-    errors: ['webhook_not_found', 'delivery_not_found'],
+    errors: ['webhook_not_found', 'delivery_not_found', 'invalid_event_type'],
     examples: [
       {
         summary: 'Due now',

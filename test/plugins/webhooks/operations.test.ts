@@ -797,6 +797,20 @@ for (const engine of databases) {
       }
       const unknown = { status: 404, body: { error_code: 'delivery_not_found' } };
       t.match(await api.post(`/webhooks/second/deliveries/${newest[0]}/replay`), unknown);
+      const typeOff = { disabled: ['event:message.sent'] };
+      await office.run((unit) => unit.tenants.change(customer.id, typeOff));
+      const [before] = await office.cradle.storage.read.deliveries.byIds([deliveries[4]?.id ?? '']);
+      t.match(await replay(4), {
+        status: 400,
+        body: {
+          success: false,
+          error_code: 'invalid_event_type',
+          details: [{ path: 'path/deliveryId', message: /is of message\.sent, which is not/ }],
+        },
+      });
+      const [after] = await office.cradle.storage.read.deliveries.byIds([deliveries[4]?.id ?? '']);
+      t.strictSame(after, before, 'a type that is switched off is said, and nothing changed');
+      await office.run((unit) => unit.tenants.change(customer.id, { disabled: [] }));
       const url = 'https://example.com/new-path';
       await api.put(`/webhooks/${id}`, { url });
       await replay(9);
