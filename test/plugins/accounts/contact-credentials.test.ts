@@ -4,7 +4,7 @@ import { newId } from '../../../core/ids.ts';
 import { unconnected } from '../../../plugins/accounts/account-state.ts';
 import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import { forgetContactCredentials } from '../../../plugins/accounts/contact-credentials.ts';
-import type { SessionRequest } from '../../../plugins/accounts/session/messages.ts';
+import type { SessionRequest } from '../../../plugins/accounts/session/protocol.ts';
 import { databases, engines } from '../../harness/databases.ts';
 import { FakeDriver } from './fake-driver.ts';
 import { World } from './world.ts';
