@@ -1018,7 +1018,7 @@ export interface paths {
         };
         /**
          * What the network accepted from the phone
-         * @description The messages that the network accepted from this phone, in that order. One that was handed over again after a crash is listed once, with its `attempts`. Of more than `limit`, or than a mebibyte, a page has the newest: follow `next_cursor` with `before` for older ones.
+         * @description The messages that the network accepted from this phone, in that order. One that was handed over again after a crash is listed once, with its `attempts`. Of more than `limit`, or than eight mebibytes of text, a page has the newest: follow `next_cursor` with `before` for older ones.
          */
         get: operations["list_simulated_outbox"];
         put?: never;

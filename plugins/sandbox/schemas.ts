@@ -45,8 +45,8 @@ export const ChannelQuery = Closed({
   ),
 });
 
-/** Most messages of an outbox in one answer. */
-export const mostShown = 1_000;
+/** Most messages of an outbox in one answer: who counts what arrived asks once. */
+export const mostShown = 100_000;
 
 /** Which part of an outbox. */
 export const OutboxQuery = Closed({

@@ -3,11 +3,22 @@ import type { Json } from '../../../core/contracts/json.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Nullable, timestamp } from '../../../core/schemas.ts';
-import type { SimulatedPhoneAddress } from '../contract.ts';
+import type {
+  SimulatedNetworkControl,
+  SimulatedOutboxEntry,
+  SimulatedOutboxPage,
+  SimulatedPhoneAddress,
+} from '../contract.ts';
 import { answerOf, networkOf, phoneAddress, type Sandbox } from '../network-call.ts';
 import { mostShown, OutboxMessageSchema, OutboxQuery, PhoneParams } from '../schemas.ts';
 
 const id = 'list_simulated_outbox';
+
+/** Messages that the network is asked for at once: its answer is one line, and the event loop is free behind each. */
+const askedAtOnce = 1_000;
+
+/** Characters of texts behind which an answer ends. */
+const mostCharacters = 8_388_608;
 
 /** `GET /sandbox/phones/{phone}/outbox`. */
 export function listOutbox(sandbox: Sandbox): AnyOperation {
@@ -21,8 +32,8 @@ export function listOutbox(sandbox: Sandbox): AnyOperation {
     summary: 'What the network accepted from the phone',
     description:
       'The messages that the network accepted from this phone, in that order. One that was handed over ' +
-      'again after a crash is listed once, with its `attempts`. Of more than `limit`, or than a mebibyte, a page has ' +
-      'the newest: follow `next_cursor` with `before` for older ones.',
+      'again after a crash is listed once, with its `attempts`. Of more than `limit`, or than eight mebibytes of text, a ' +
+      'page has the newest: follow `next_cursor` with `before` for older ones.',
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: PhoneParams,
     query: OutboxQuery,
@@ -67,8 +78,7 @@ export function listOutbox(sandbox: Sandbox): AnyOperation {
         before === undefined
           ? null
           : positionOf(cursors.read(id, tenantId, before, 'before'), address);
-      const range = { limit, before: position };
-      const page = await answerOf(networkOf(sandbox, caller).outboxPage(address, range));
+      const page = await newestOf(networkOf(sandbox, caller), address, limit, position);
       const messages = page.messages.map((message) => ({
         ...message,
         at: timestamp(message.at),
@@ -79,6 +89,26 @@ export function listOutbox(sandbox: Sandbox): AnyOperation {
       return { status: 200, body: { messages, next_cursor } };
     },
   });
+}
+
+/** The newest messages before one, in order, by as many calls as they take. */
+async function newestOf(
+  network: SimulatedNetworkControl,
+  address: SimulatedPhoneAddress,
+  limit: number,
+  end: number | null,
+): Promise<SimulatedOutboxPage> {
+  const parts: (readonly SimulatedOutboxEntry[])[] = [];
+  let [count, characters, before] = [0, 0, end];
+  do {
+    const range = { limit: Math.min(limit - count, askedAtOnce), before };
+    const page = await answerOf(network.outboxPage(address, range));
+    parts.push(page.messages);
+    count += page.messages.length;
+    characters += page.messages.reduce((sum, { text }) => sum + text.length, 0);
+    before = page.before;
+  } while (before !== null && count < limit && characters < mostCharacters);
+  return { messages: parts.reverse().flat(), before };
 }
 
 /** What the operation put into its cursor; good for the same phone only. */

@@ -334,6 +334,16 @@ t.test('an outbox comes in pages, the newest first, each in order', async (t) =>
   const oldest = await list({ limit: 2, before });
   t.match(oldest, { messages: [{ message_id: 'msg_1' }], next_cursor: null });
   t.equal(oldest.messages.length, 1);
+  for (let n = 4; n <= 2_005; n += 1) await sendText(linked, `msg_${n}`, '+15550002222');
+  const all = await list({});
+  t.equal(all.next_cursor, null);
+  const ids = all.messages.map(({ message_id }: { message_id: string }) => message_id);
+  t.same(
+    ids,
+    ids.map((_: string, place: number) => `msg_${place + 1}`),
+    'without a limit all come, in order',
+  );
+  t.equal(ids.length, 2_005);
   await call('put_simulated_phone', { params: { phone: other.phone }, query: other, body: {} });
   const elsewhere = { params: { phone: other.phone }, query: { channel: other.channel, before } };
   await t.rejects(call('list_simulated_outbox', elsewhere), { code: 'invalid_cursor' });
