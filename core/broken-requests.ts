@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, METHODS, maxHeaderSize, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { GatewayError } from './errors.ts';
 import { rawRefusal, refusalOf, sendRefusal } from './refusal.ts';
@@ -34,17 +33,8 @@ export function refuseBrokenRequest(error: BrokenRequest, socket: Socket): void 
     socket.destroy();
     return;
   }
-  refuseAndClose(socket, brokenRequest(error));
-}
-
-/** Answers CONNECT, as any other method that no path has. Called by the HTTP server. */
-export function refuseTunnel(_request: IncomingMessage, socket: Duplex): void {
-  refuseAndClose(socket, new GatewayError('not_found'));
-}
-
-function refuseAndClose(socket: Duplex, refusal: GatewayError): void {
   socket.on('error', () => socket.destroy());
-  socket.end(rawRefusal(refusal, randomUUID()));
+  socket.end(rawRefusal(brokenRequest(error), randomUUID()));
   // Closing at once would make the client's system throw the answer away while it still sends.
   socket.resume();
   setTimeout(() => socket.destroy(), lingerMs).unref();

@@ -1,11 +1,6 @@
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import fp from 'fastify-plugin';
-import {
-  refuseBrokenRequest,
-  refuseExpectation,
-  refuseTunnel,
-  refuseUnreadablePath,
-} from './broken-requests.ts';
+import { refuseBrokenRequest, refuseExpectation, refuseUnreadablePath } from './broken-requests.ts';
 import { connectionLimits, guardConnections, readArrivals } from './connections.ts';
 import { type Container, type Cradle, createGatewayContainer, provide } from './container.ts';
 import { type Clock, systemClock } from './contracts/clock.ts';
@@ -83,8 +78,6 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   });
   // Node itself would answer with an empty 417.
   app.server.on('checkExpectation', refuseExpectation);
-  // Node itself would close the connection without an answer.
-  app.server.on('connect', refuseTunnel);
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort());
   guardConnections(app, parts.drainMs ?? 500);

@@ -54,7 +54,6 @@ t.test('what is no proper HTTP', async (t) => {
       400,
       'invalid_request',
     ],
-    ['a tunnel', `CONNECT example.com:443 HTTP/1.1\r\n${host}\r\n`, 404, 'not_found'],
     ['no Host', 'GET /v1/things HTTP/1.1\r\n\r\n', 400, 'invalid_request'],
     ['a broken header', `GET / HTTP/1.1\r\n${host}a b\r\n\r\n`, 400, 'invalid_request'],
     [
