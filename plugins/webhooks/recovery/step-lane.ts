@@ -114,9 +114,7 @@ async function handOver(
   // The webhook was off or paused before they were sent: they are handed over once more.
   const again = suppressed.slice(0, room);
   const off = allEventTypes.filter((type) => !hasEvents(tenant, type));
-  // Types that are off are in no index: the log behind the last wanted delivery is not read again and again.
-  const isPaused = off.length > 0 && waiting.length > 0;
-  const next = isPaused ? [] : await unit.recoveries.next(recovery, off, room - again.length);
+  const next = await unit.recoveries.next(recovery, off, room - again.length);
   if (next.length === 0 && again.length === 0) {
     if (waiting.length > 0) return false;
     await unit.recoveries.save([{ ...recovery, underWay: [], finishedAt: unit.now }]);
