@@ -31,13 +31,15 @@ export async function withRetries<Result>(
 ): Promise<Result> {
   const { forMs, signal } = patience;
   const until = Date.now() + forMs;
+  let faults = 0;
   for (let tries = 0; ; tries += 1) {
     signal?.throwIfAborted();
     try {
       return await request();
     } catch (error) {
       signal?.throwIfAborted();
-      if (!mayPass(error, patience, tries)) throw error;
+      if (isFault(error)) faults += 1;
+      if (!mayPass(error, patience, faults)) throw error;
       const pauseMs = pauseAfter(error, tries);
       if (Date.now() + pauseMs > until) throw error;
       await pause(pauseMs, signal);
@@ -45,14 +47,19 @@ export async function withRetries<Result>(
   }
 }
 
+/** A fault of the gateway itself, which waits for nothing that passes. */
+function isFault(error: unknown): boolean {
+  return isRefusal(error) && error.status >= 500 && error.status !== 503 && error.status !== 502;
+}
+
 /** Whether the same request may succeed later, and may be made again. */
-function mayPass(error: unknown, patience: Patience, tries: number): boolean {
+function mayPass(error: unknown, patience: Patience, faults: number): boolean {
   const { isRepeatable, isRead } = patience;
   const isEndless = patience.forMs === Number.POSITIVE_INFINITY;
   if (isRefusal(error)) {
     const { status } = error;
     if (status === 429 || (isRepeatable && (status === 503 || status === 502))) return true;
-    return isRead && status >= 500 && (isEndless || tries < mostAfterFault);
+    return isRead && status >= 500 && (isEndless || faults <= mostAfterFault);
   }
   if (!isRepeatable || !(error instanceof Unreachable) || isRedirect(error.status)) return false;
   return isEndless || (error.status ?? 500) >= 429;
