@@ -22,8 +22,8 @@ export interface ContactCredentialParts {
  * Deletes the credentials of a tenant's accounts that are about an erased contact. The session of each account does it,
  * connected or not: nobody else may write them, and it has some in memory. What is about a contact that the address has
  * by now stays. Answers whether any was stored.
- * @throws SessionUnreachable while no process answers for a session; Error while the driver of the channel is off, and,
- *   once nothing else is left, while no secret opens a credential that may be about the contact
+ * @throws once nothing else is left: SessionUnreachable while no process answers for a session; Error while the driver of
+ *   the channel is off, and while no secret opens a credential that may be about the contact
  */
 export async function forgetContactCredentials(
   { storage, sealer, channels, directory }: ContactCredentialParts,
@@ -36,12 +36,16 @@ export async function forgetContactCredentials(
   const presence = presenceOf(present);
   const unopened: string[] = [];
   let isFound = false;
+  let unreached: unknown;
   for (const account of accounts.filter((one) => one.channel === channel)) {
     const sealed = new Set<string>();
     const stored = storedCredentials(storage, sealer, account.id, sealed);
     const driver = channels.driverOf(channel, account.mode);
     if (driver === null && (await stored.names([''])).length > 0) {
-      throw new Error(`the driver of ${channel} is off, and nobody else can read its credentials`);
+      unreached ??= new Error(
+        `the driver of ${channel} is off, and nobody else can read its credentials`,
+      );
+      continue;
     }
     const names = await namesOf(driver, contact, present, stored, erasedAt);
     if (sealed.size > 0) unopened.push(account.id);
@@ -56,12 +60,19 @@ export async function forgetContactCredentials(
     } as const;
     // Where no session is wanted the credentials have gone with the link.
     const isStored = (await storage.read.credentials.get(account.id, names)).length > 0;
-    const answer = await directory.ask(request);
-    isFound ||= isStored && answer !== null;
+    try {
+      const answer = await directory.ask(request);
+      isFound ||= isStored && answer !== null;
+    } catch (error) {
+      // The other accounts need not wait for this session.
+      unreached ??= error;
+    }
   }
-  if (isFound || unopened.length === 0) return isFound;
+  if (isFound || (unopened.length === 0 && unreached === undefined)) return isFound;
+  if (unopened.length === 0) throw unreached;
   throw new Error(
     `no secret opens credentials of ${unopened.join(', ')}, which may be about an erased contact: give the secret that sealed them in GATEWAY_SECRET_PREVIOUS, or remove the account`,
+    { cause: unreached },
   );
 }
 
