@@ -170,7 +170,7 @@ export interface paths {
         head?: never;
         /**
          * Change a contact
-         * @description Changes the name and the flags that are given, none for `{}`. `do_not_disturb` refuses sends and lets inbound messages
+         * @description Changes the name and the flags that are given. `do_not_disturb` refuses sends and lets inbound messages
          *     through. `private` deletes the stored messages with the contact and the events about them that wait, fails
          *     those that were not sent yet with `contact_private`, and from then on stores, sends and reports nothing of it.
          *     The answer comes when none is left: with 100,000 messages after about a minute. It goes on by itself when the call
@@ -239,7 +239,7 @@ export interface paths {
         head?: never;
         /**
          * Change an account
-         * @description Changes the proxy that the account connects through; `{}` changes nothing. Its session reconnects through the new one at once; a message that is under way may then be reported as uncertain. The password of a proxy is never shown again.
+         * @description Changes the proxy that the account connects through. Its session reconnects through the new one at once; a message that is under way may then be reported as uncertain. The password of a proxy is never shown again.
          */
         patch: operations["update_account"];
         trace?: never;
@@ -5357,7 +5357,7 @@ export interface operations {
                      */
                     channels?: string[] | null;
                     /**
-                     * @description A name of your choice, unique in the account, that operations take instead of the id. It may not begin with `wh_`, nor be `.` or `..`. Without one: `webhook-` and the time.
+                     * @description A unique name of your choice, which operations take instead of the id; never `.`, `..` or `wh_…`. Without one: `webhook-` and the time.
                      * @example orders
                      */
                     name?: string;
@@ -5494,7 +5494,7 @@ export interface operations {
                      */
                     channels?: string[] | null;
                     /**
-                     * @description A name of your choice, unique in the account, that operations take instead of the id. It may not begin with `wh_`, nor be `.` or `..`.
+                     * @description A unique name of your choice, which operations take instead of the id; never `.`, `..` or `wh_…`.
                      * @example orders
                      */
                     name?: string;
@@ -5525,7 +5525,7 @@ export interface operations {
                      */
                     channels?: string[] | null;
                     /**
-                     * @description A name of your choice, unique in the account, that operations take instead of the id. It may not begin with `wh_`, nor be `.` or `..`.
+                     * @description A unique name of your choice, which operations take instead of the id; never `.`, `..` or `wh_…`.
                      * @example orders
                      */
                     name?: string;
@@ -5556,7 +5556,7 @@ export interface operations {
                      */
                     channels?: string[] | null;
                     /**
-                     * @description A name of your choice, unique in the account, that operations take instead of the id. It may not begin with `wh_`, nor be `.` or `..`.
+                     * @description A unique name of your choice, which operations take instead of the id; never `.`, `..` or `wh_…`.
                      * @example orders
                      */
                     name: string;

@@ -22,7 +22,7 @@ export function changeContact({ change }: ChangeContactParts): AnyOperation {
     group: 'contacts',
     summary: 'Change a contact',
     description: [
-      'Changes the name and the flags that are given, none for `{}`. `do_not_disturb` refuses sends and lets inbound messages',
+      'Changes the name and the flags that are given. `do_not_disturb` refuses sends and lets inbound messages',
       'through. `private` deletes the stored messages with the contact and the events about them that wait, fails',
       'those that were not sent yet with `contact_private`, and from then on stores, sends and reports nothing of it.',
       'The answer comes when none is left: with 100,000 messages after about a minute. It goes on by itself when the call',

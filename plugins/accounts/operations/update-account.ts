@@ -41,7 +41,7 @@ export function updateAccount(parts: UpdateAccountParts): AnyOperation {
     group: 'accounts',
     summary: 'Change an account',
     description:
-      'Changes the proxy that the account connects through; `{}` changes nothing. Its session reconnects through the new one at once; a ' +
+      'Changes the proxy that the account connects through. Its session reconnects through the new one at once; a ' +
       'message that is under way may then be reported as uncertain. The password of a proxy is never shown again.',
     hints: { readOnly: false, destructive: false, idempotent: true },
     params: Closed({ id: AccountId }),

@@ -57,7 +57,7 @@ export function GivenName(more = '') {
     minLength: 1,
     maxLength: 100,
     pattern: notBlank,
-    description: `A name of your choice, unique in the account, that operations take instead of the id. It may not begin with \`wh_\`, nor be \`.\` or \`..\`.${more}`,
+    description: `A unique name of your choice, which operations take instead of the id; never \`.\`, \`..\` or \`wh_…\`.${more}`,
     examples: ['orders'],
   });
 }
