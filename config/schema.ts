@@ -19,8 +19,6 @@ import { WebhooksSettings } from './sections/webhooks.ts';
 /** What a process can do; `ROLES` picks some of them. */
 export const roles = ['api', 'sessions', 'webhooks'] as const;
 
-/** One of the jobs of a process. */
-
 const secret = {
   pattern: '^[A-Za-z0-9+/_-]{43}=?$',
   'x-expected': '32 bytes in base64',

@@ -33,8 +33,8 @@ export type EventHandler = (event: EventView, context: EventContext) => Promise<
 /** The events of all tenants for plugins, `events` in the container. */
 export interface EventSubscriptions {
   /**
-   * Has a handler called with each event of every tenant, at least once, in order for each tenant, in one process at a
-   * time. Called while booting, in every process. It begins with the events of the moment in which the name
+   * Has a handler called with each event of every tenant, but for those about delivery itself, at least once, in order for
+   * each tenant, in one process at a time. Called while booting, in every process. It begins with the events of the moment in which the name
    * was subscribed for the first time, and goes on behind its own cursor ever after. A handler that rejects is called
    * again after 1 s, 2 s, 4 s and so on up to a minute; meanwhile the later events of that tenant wait, and those of others
    * go on.

@@ -24,7 +24,9 @@ export function mayUseWebhooks(
   plans: Pick<Plans, 'plan'>,
 ): boolean {
   if (tenant === undefined) return false;
-  return ![...tenant.disabled].includes('webhooks') && plans.plan(tenant.plan).webhooks;
+  const { disabled } = tenant;
+  const isOff = 'has' in disabled ? disabled.has('webhooks') : disabled.includes('webhooks');
+  return !isOff && plans.plan(tenant.plan).webhooks;
 }
 
 /** Whether a tenant has the events of a type. Pure. */

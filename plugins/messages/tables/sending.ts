@@ -37,7 +37,7 @@ interface ContactLookup {
 /** Where look-ups become tenants `t`, accounts `a` and contacts `c`, with the values of both pieces of SQL. */
 interface LookupSql {
   readonly from: string;
-  /** The alias that was named; `null` where none can be. */
+  /** The alias that was looked up; `null` where none can be. */
   readonly alias: string;
   readonly where: string;
   readonly inFrom: readonly Value[];
@@ -191,7 +191,7 @@ const ascii = 'varchar(60) character set ascii collate ascii_bin';
 /** A column of a network's texts: where it meets a column that compares by bytes, the bytes decide. */
 const anyText = `varchar(${longestAddress}) character set utf8mb4 collate utf8mb4_general_ci`;
 
-/** The names as rows, for each engine. */
+/** The look-ups as rows, for each engine. */
 function mysqlNames(column: LookupColumn): string {
   const types = [ascii, column === 'network_id' ? anyText : ascii, ascii];
   const columns = ['tenant', 'name', 'account'].map(

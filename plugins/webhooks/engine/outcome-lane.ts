@@ -60,7 +60,9 @@ export function makeOutcomeLane(
       if (raised.length > 0) await record(unit, raised);
       logPauses(unit, log, receivers, healthOf);
       return decided.map(({ input, result, dueAt }) => ({
-        ...{ result, dueAt, now },
+        result,
+        dueAt,
+        now,
         health: batch.healthOf(input.receiverId),
       }));
     },

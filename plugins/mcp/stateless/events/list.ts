@@ -3,7 +3,7 @@ import { payloadSchema } from '../../../../core/event-payloads.ts';
 import { plain } from '../../schemas.ts';
 import { EventArguments } from './params.ts';
 
-/** Events of the extension: those of webhooks, with the same payloads. */
+/** Events of the extension: those of webhooks but the ones about delivery itself, with the same payloads. */
 const definitions = eventTypes.map((type) => ({
   name: type,
   description: eventDescriptions[type],
