@@ -1,4 +1,5 @@
 import { type ProxyAddress, proxyUrl } from '../../core/contracts/driver-proxy.ts';
+import { asError } from '../../core/error-code.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { parseProxyUrl } from '../../core/proxy-url.ts';
 import type { Egress } from '../egress/contract.ts';
@@ -82,7 +83,7 @@ export class AccountProxies {
     try {
       return parseProxyUrl(this.#parts.sealer.open(proxy, proxyContext(id)));
     } catch (error) {
-      return error instanceof Error ? error : new Error(String(error));
+      return asError(error);
     }
   }
 

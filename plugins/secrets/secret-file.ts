@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../../core/error-code.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { secretBytes } from './keyring.ts';
 
@@ -39,7 +40,7 @@ async function readKept(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return null;
+    if (hasCode(error, 'ENOENT')) return null;
     throw error;
   }
 }
@@ -59,7 +60,7 @@ async function makeKept(dataDir: string, path: string): Promise<string> {
     await link(draft, path);
     await syncFolder(dataDir);
   } catch (error) {
-    if (!isCode(error, 'EEXIST')) throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
   } finally {
     await unlink(draft);
   }
@@ -75,8 +76,4 @@ async function syncFolder(path: string): Promise<void> {
   } finally {
     await folder.close();
   }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -17,7 +17,7 @@ export type Settled<Output> =
       readonly hopeless: boolean;
     };
 
-/** The pause between transactions that look up a COMMIT of unknown outcome, in milliseconds. */
+/** The pause between look-ups of a COMMIT whose answer was lost, in milliseconds. */
 const lookupPauseMs = 500;
 
 /** How many COMMITs in a row one batch may lose. */

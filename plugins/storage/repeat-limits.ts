@@ -1,6 +1,6 @@
 /** How often a batch is repeated after each kind of failure. */
 const repeats = {
-  /** Of a transaction that looks up a COMMIT of unknown outcome. */
+  /** The look-up of a COMMIT whose answer was lost. */
   lookup: 3,
   /** The connection was lost. */
   connection: 1,

@@ -3,7 +3,7 @@ const most = 1_000;
 
 /** Sends that the network may have under an id which nobody knows yet: those under way, and those that ended without it. */
 export class UnansweredSends {
-  /** Ids of the contacts by reference; null while the contact is looked for. */
+  /** The contact's id for each reference; null until the contact is found. */
   readonly #contacts = new Map<string, number | null>();
 
   /** Whether the answer of a send may bring the id of a message to this contact. */

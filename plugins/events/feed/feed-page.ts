@@ -8,7 +8,7 @@ export interface FeedPosition {
   readonly after: number;
   /** Events from before this moment are passed over, until all that were there at the start have a number; else null. */
   readonly since: number | null;
-  /** About the time of what it has passed: what is not kept any more was passed unless it is younger. */
+  /** The time of the last event that it has passed, roughly. An event that was deleted since was missed if it is younger. */
   readonly at: number;
 }
 

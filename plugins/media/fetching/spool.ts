@@ -4,6 +4,7 @@ import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { asError } from '../../../core/error-code.ts';
 import { StartRefusal } from '../../../core/start-refusal.ts';
 import { MediaFailure } from './failure.ts';
 
@@ -116,7 +117,7 @@ export class Spool {
         await rm(path, { force: true });
         deleted += 1;
       } catch (error) {
-        fault ??= error instanceof Error ? error : new Error(String(error));
+        fault ??= asError(error);
       }
       if (deleted === roundSize) break;
     }

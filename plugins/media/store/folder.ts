@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { hasCode } from '../../../core/error-code.ts';
 import { isMediaKey } from '../../../core/media-reference.ts';
 import type { MediaLocation } from '../contract.ts';
 import type { ByteRange, MediaStore } from './store.ts';
@@ -36,7 +37,7 @@ export class FolderStore implements MediaStore {
       const file = await open(this.#pathOf(location), 'r');
       return createReadStream('', { fd: file, start, end });
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+      if (hasCode(error, 'ENOENT')) return null;
       throw error;
     }
   }

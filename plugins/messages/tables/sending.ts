@@ -34,10 +34,10 @@ interface ContactLookup {
   readonly accountId: string | null;
 }
 
-/** Where look-ups become tenants `t`, accounts `a` and contacts `c`, with the values of both pieces of SQL. */
+/** SQL that finds tenants `t`, accounts `a` and contacts `c` for look-ups, with the values of its two places. */
 interface LookupSql {
   readonly from: string;
-  /** The alias that was looked up; `null` where none can be. */
+  /** The SQL of the contact's alias; `null` where contacts are not looked up by id. */
   readonly alias: string;
   readonly where: string;
   readonly inFrom: readonly Value[];
@@ -191,7 +191,7 @@ const ascii = 'varchar(60) character set ascii collate ascii_bin';
 /** A column of a network's texts: where it meets a column that compares by bytes, the bytes decide. */
 const anyText = `varchar(${longestAddress}) character set utf8mb4 collate utf8mb4_general_ci`;
 
-/** The look-ups as rows, for each engine. */
+/** SQL for a table of look-ups, from their JSON. */
 function mysqlNames(column: LookupColumn): string {
   const types = [ascii, column === 'network_id' ? anyText : ascii, ascii];
   const columns = ['tenant', 'name', 'account'].map(
@@ -206,7 +206,7 @@ function storableOrNull(text: string | null): string | null {
   return text !== null && fit.test(text) ? text : null;
 }
 
-/** Makes look-ups of references, by what `textOf` says of each. */
+/** Makes the look-up of a reference by the text that `textOf` takes from it. */
 function lookupBy(
   textOf: (reference: SendReference) => string | null,
 ): (reference: SendReference) => ContactLookup {
@@ -217,7 +217,7 @@ function lookupBy(
   });
 }
 
-/** The look-ups of a reference by address: mostly one, as few channels have addresses; null where it can be none. */
+/** The look-ups of a reference by address, one for each; one that finds nothing where the reference has no address. */
 function addressLookups(reference: SendReference): readonly ContactLookup[] {
   const addresses = new Set(reference.addresses?.values());
   return (addresses.size === 0 ? [null] : [...addresses]).map((address) =>
