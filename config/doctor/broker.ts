@@ -55,7 +55,7 @@ function sentenceOf(error: unknown, { host, username, pathname }: URL): string {
   if (/ACCESS_REFUSED.*(access to|permission)/.test(`${code} ${message}`)) {
     return `The broker does not let the user ${username} use the gateway's queues: give it the permissions to configure and read "^gateway\\..*", and to write "^(gateway\\..*|amq\\.default)$" (${message}).`;
   }
-  if (/ACCESS_REFUSED|NOT_ALLOWED|403|530/.test(`${code} ${message}`)) {
+  if (/ACCESS_REFUSED|NOT_ALLOWED/.test(`${code} ${message}`)) {
     return `${broker} refuses the user ${username} on the virtual host "${decodeURIComponent(pathname.slice(1)) || '/'}": correct AMQP_URL or AMQP_PASSWORD (${message}).`;
   }
   if (isUntrusted(error)) {
