@@ -40,23 +40,23 @@ export interface StoredAccount {
   readonly status: AccountStatus;
   readonly reason: AccountReason | null;
   readonly detail: string | null;
-  readonly retry_at: number | string | null;
-  readonly status_since: number | string;
+  readonly retry_at: number | null;
+  readonly status_since: number;
   readonly linked: number;
   readonly restriction: 'all' | 'new_contacts' | null;
   readonly restriction_reason: AccountReason | null;
   readonly restriction_detail: string | null;
-  readonly restricted_until: number | string | null;
-  readonly held_until: number | string | null;
+  readonly restricted_until: number | null;
+  readonly held_until: number | null;
   readonly restriction_behind_hold: string | null;
   readonly connect_options: string;
   readonly proxy: string | null;
   readonly announced: number;
   readonly ever_connected: number;
   readonly ramp_day_one: string | null;
-  readonly created_at: number | string;
-  readonly connected_at: number | string | null;
-  readonly removed_at: number | string | null;
+  readonly created_at: number;
+  readonly connected_at: number | null;
+  readonly removed_at: number | null;
 }
 
 /** A stored row in the program's words. */
@@ -70,23 +70,23 @@ export function accountRow(row: StoredAccount): AccountRow {
     status: row.status,
     reason: row.reason,
     detail: row.detail,
-    retryAt: moment(row.retry_at),
+    retryAt: row.retry_at,
     linked: row.linked === 1,
     restriction: row.restriction,
     restrictionReason: row.restriction_reason,
     restrictionDetail: row.restriction_detail,
-    restrictedUntil: moment(row.restricted_until),
-    heldUntil: moment(row.held_until),
+    restrictedUntil: row.restricted_until,
+    heldUntil: row.held_until,
     restrictionBehindHold: covered(row.restriction_behind_hold),
     connectOptions: JSON.parse(row.connect_options) as ConnectOptions,
     proxy: row.proxy,
-    since: Number(row.status_since),
+    since: row.status_since,
     announced: row.announced === 1,
     everConnected: row.ever_connected === 1,
     rampDayOne: row.ramp_day_one,
-    createdAt: Number(row.created_at),
-    connectedAt: moment(row.connected_at),
-    removedAt: moment(row.removed_at),
+    createdAt: row.created_at,
+    connectedAt: row.connected_at,
+    removedAt: row.removed_at,
   };
 }
 
@@ -112,8 +112,4 @@ export function stateColumns(state: AccountState): Row {
 
 function covered(value: string | null): CoveredRestriction | null {
   return value === null ? null : (JSON.parse(value) as CoveredRestriction);
-}
-
-function moment(value: number | string | null): number | null {
-  return value === null ? null : Number(value);
 }

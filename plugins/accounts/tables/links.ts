@@ -31,7 +31,7 @@ export class LinkTable {
       .first('account_id', 'restarts', 'expires_at');
     if (row === undefined) return undefined;
     const { account_id: accountId, restarts, expires_at: expiresAt } = row;
-    return { accountId, restarts: Number(restarts), expiresAt: Number(expiresAt) };
+    return { accountId, restarts, expiresAt };
   }
 
   /** Gives an account its link, in place of an earlier one. */

@@ -57,7 +57,6 @@ export class AuditTable {
       .limit(limit);
     return rows.map(({ tenant_id, request_id, ...row }) => ({
       ...row,
-      at: Number(row.at),
       tenantId: tenant_id,
       requestId: request_id,
     }));

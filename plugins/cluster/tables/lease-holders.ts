@@ -48,10 +48,10 @@ export class LeaseHolderTable {
 
   /** The processes whose leases are not free, those that have run out by the database's clock among them. */
   async notFreed(): Promise<readonly LeaseHolder[]> {
-    const rows: { id: string; expires_at: number | string }[] = await this.db
+    const rows: { id: string; expires_at: number }[] = await this.db
       .knex('lease_holders')
       .whereNot('expires_at', expired);
-    return rows.map(({ id, expires_at }) => ({ id, expiresAt: Number(expires_at) }));
+    return rows.map(({ id, expires_at }) => ({ id, expiresAt: expires_at }));
   }
 
   /** Locks those of these processes that have not renewed their leases since they were read; skips locked ones. */

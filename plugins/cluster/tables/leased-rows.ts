@@ -6,7 +6,7 @@ import type { LeaseHolderTable } from './lease-holders.ts';
 interface StoredLease {
   readonly id: string;
   readonly owner: string | null;
-  readonly fence: number | string;
+  readonly fence: number;
   readonly [column: string]: Value;
 }
 
@@ -65,7 +65,7 @@ export class LeasesOfTable implements LeaseRows {
       .knex(table)
       .select({ id: key }, 'fence')
       .where({ owner, ...this.#wanted });
-    return rows.map(({ id, fence }) => ({ id, owner, number: Number(fence) }));
+    return rows.map(({ id, fence }) => ({ id, owner, number: fence }));
   }
 
   async hasFree(owner: string, now: number): Promise<boolean> {
@@ -134,7 +134,7 @@ export class LeasesOfTable implements LeaseRows {
   #read(row: StoredLease): LeasedRow {
     const { id, owner } = row;
     const wanted = Object.entries(this.#wanted).every(([column, value]) => row[column] === value);
-    return { id, wanted, owner, fence: Number(row.fence) };
+    return { id, wanted, owner, fence: row.fence };
   }
 }
 

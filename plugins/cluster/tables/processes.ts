@@ -73,8 +73,8 @@ export class ProcessTable {
     // One by one: a search for several may also lock the rows of others.
     for (const { id, seen_at } of free) {
       const found = this.db.knex('processes').where({ id });
-      if (Number(seen_at) < since) await found.delete();
-      else if (Number(seen_at) > ahead) await found.update({ seen_at: now });
+      if (seen_at < since) await found.delete();
+      else if (seen_at > ahead) await found.update({ seen_at: now });
     }
   }
 }
@@ -86,7 +86,7 @@ function processOf(row: StoredProcess): ClusterProcess {
     roles: row.roles === '' ? [] : row.roles.split(','),
     sessions: row.sessions,
     capacity: row.capacity,
-    seenAt: Number(row.seen_at),
+    seenAt: row.seen_at,
   };
 }
 
@@ -96,5 +96,5 @@ interface StoredProcess {
   readonly roles: string;
   readonly sessions: number;
   readonly capacity: number;
-  readonly seen_at: number | string;
+  readonly seen_at: number;
 }

@@ -23,7 +23,7 @@ export class TenantRowTable {
         `select count(*) as found from ${table} where tenant_id = ?`,
         [tenantId],
       );
-      return Number(row?.found ?? 0);
+      return row?.found ?? 0;
     };
     return {
       accounts: await count('accounts'),

@@ -59,7 +59,7 @@ export class ConversationTable {
     const counts = new Map<string, number>();
     for (const { place, found } of await this.#each<{ place: number; found: number }>(parts)) {
       const pair = pairs[place];
-      if (pair !== undefined) counts.set(threadKey(pair.accountId, pair.contactId), Number(found));
+      if (pair !== undefined) counts.set(threadKey(pair.accountId, pair.contactId), found);
     }
     return counts;
   }

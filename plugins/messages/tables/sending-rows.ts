@@ -75,9 +75,9 @@ export interface SendingColumns {
   readonly account_channel: string;
   readonly account_status: AccountStatus;
   readonly linked: number;
-  readonly restricted_until: number | string | null;
+  readonly restricted_until: number | null;
   readonly ramp_day_one: string | null;
-  readonly outbound_sequence: number | string;
+  readonly outbound_sequence: number;
   readonly tenant_sends: number | null;
   readonly tenant_contacts: number | null;
   readonly account_sends: number | null;
@@ -117,9 +117,9 @@ export interface CandidateColumns {
   readonly channel: string;
   readonly status: AccountStatus;
   readonly linked: number;
-  readonly restricted_until: number | string | null;
+  readonly restricted_until: number | null;
   readonly ramp_day_one: string | null;
-  readonly outbound_sequence: number | string;
+  readonly outbound_sequence: number;
 }
 
 /** A row as an account that a send may choose. */
@@ -130,9 +130,9 @@ export function candidate(row: CandidateColumns): SendingAccount {
     channel: row.channel,
     status: row.status,
     linked: row.linked === 1,
-    restrictedUntil: moment(row.restricted_until),
+    restrictedUntil: row.restricted_until,
     rampDayOne: row.ramp_day_one,
-    sequence: Number(row.outbound_sequence),
+    sequence: row.outbound_sequence,
   };
 }
 
@@ -155,9 +155,9 @@ export function snapshotOf(row: SendingColumns): SendSnapshot {
             channel: row.account_channel,
             status: row.account_status,
             linked: row.linked === 1,
-            restrictedUntil: moment(row.restricted_until),
+            restrictedUntil: row.restricted_until,
             rampDayOne: row.ramp_day_one,
-            sequence: Number(row.outbound_sequence),
+            sequence: row.outbound_sequence,
           },
     tenantCount: count(row.tenant_sends, row.tenant_contacts),
     accountCount: count(row.account_sends, row.account_contacts),
@@ -182,8 +182,4 @@ export function snapshotOf(row: SendingColumns): SendSnapshot {
 
 function count(sends: number | null, newContacts: number | null): DayCount {
   return { sends: sends ?? 0, newContacts: newContacts ?? 0 };
-}
-
-function moment(stored: number | string | null): number | null {
-  return stored === null ? null : Number(stored);
 }

@@ -73,10 +73,8 @@ export class WaitTable {
     const { kind, except, aliveMs } = filter;
     const now = this.db.dialect === 'mysql' ? mysqlNow : String(Date.now());
     const left = except.length === 0 ? '' : `and w.id not in (${placeholders(except.length)})`;
-    // A sum is a decimal on MySQL, which comes as text.
-    const sum = `cast(sum(w.slots) as ${this.db.dialect === 'mysql' ? 'signed' : 'integer'})`;
     const rows = await this.db.rows<{ tenant_id: string; open: number; first: number }>(
-      `select w.tenant_id, ${sum} as open, min(w.ends_at) - ${now} as first
+      `select w.tenant_id, sum(w.slots) as open, min(w.ends_at) - ${now} as first
        from waits w left join processes p on p.id = w.process_id
        where w.tenant_id in (${placeholders(tenantIds.length)}) and w.kind = ? and w.ends_at > ${now}
          and (w.process_id in (${placeholders(processIds.length)}) or p.seen_at > ${now} - ?) ${left}

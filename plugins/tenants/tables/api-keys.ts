@@ -84,7 +84,7 @@ export class ApiKeyTable {
        ) as found`,
       [tenantId, tenantId],
     );
-    return Number(row?.found ?? 0);
+    return row?.found ?? 0;
   }
 
   #current() {

@@ -34,10 +34,10 @@ export function toKey(row: KeyRow): ApiKey {
     hint: row.hint,
     name: row.name,
     ...rightsOf(row),
-    createdAt: Number(row.created_at),
-    expiresAt: momentOf(row.expires_at),
-    lastUsedAt: momentOf(row.last_used_at),
-    revokedAt: momentOf(row.revoked_at),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+    revokedAt: row.revoked_at,
   };
 }
 
@@ -58,8 +58,4 @@ function scopesOf({ scopes: stored }: Pick<KeyRow, 'scopes'>): readonly Scope[] 
   if (stored === null) return null;
   const names = stored.split(',');
   return scopes.filter((scope) => names.includes(scope));
-}
-
-function momentOf(stored: number | null): number | null {
-  return stored === null ? null : Number(stored);
 }

@@ -111,7 +111,7 @@ export class TenantTable {
       wanted,
       { recurs: wanted.length === 1 },
     );
-    return new Map(rows.map((row) => [row.id, Number(row.inbound_sequence)]));
+    return new Map(rows.map((row) => [row.id, row.inbound_sequence]));
   }
 
   /** Leaves numbers out for all tenants, at least so many and all up to `reached`, so that none is given twice. */
@@ -142,7 +142,7 @@ export function toTenant(row: TenantRow): Tenant {
     // Written by this file only, from a list of strings.
     disabled: JSON.parse(row.disabled) as string[],
     ramp: row.ramp === 1,
-    createdAt: Number(row.created_at),
+    createdAt: row.created_at,
   };
 }
 

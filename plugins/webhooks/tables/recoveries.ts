@@ -126,7 +126,7 @@ export class RecoveryTable {
        ) as counted`,
       [webhookId, ...states, since, until],
     );
-    return Number(row?.found ?? 0);
+    return row?.found ?? 0;
   }
 
   /** The ids behind a recovery's position, oldest first, but for events of some types. */
