@@ -52,7 +52,7 @@ async function recoverBesideLive(t: Test, engine: TestDatabase): Promise<void> {
   t.equal(failed.size, failing);
   isBroken = false;
 
-  const liveMedian = async (name: string) => {
+  const liveDelay = async (name: string) => {
     const from = receiver.received.length;
     for (let n = 0; n < live; n += 1) {
       await write(`${name} ${n}`, n);
@@ -64,17 +64,22 @@ async function recoverBesideLive(t: Test, engine: TestDatabase): Promise<void> {
       arrived().length >= live ? true : undefined,
     );
     const delays = arrived().map((one) => one.at - Date.parse(payloadOf(one).created_at));
-    return delays.sort((one, other) => one - other)[Math.floor(delays.length / 2)] ?? 0;
+    // The mean of the middle half: a median of whole milliseconds would step by a third at 3 ms.
+    const quarter = Math.floor(delays.length / 4);
+    const middle = delays.sort((one, other) => one - other).slice(quarter, delays.length - quarter);
+    return middle.reduce((sum, one) => sum + one, 0) / middle.length;
   };
-  const alone = await liveMedian('alone');
+  const alone = await liveDelay('alone');
   const begun = receiver.received.length;
   const started = await api.post('/webhooks/hook/recover', { since, status: 'failed' });
   t.match(started, { status: 202, body: { job: { total: failing, status: 'running' } } });
   const again = await api.post('/webhooks/hook/recover', { since, status: 'failed' });
   t.match(again, { status: 409, body: { error_code: 'recovery_running' } });
-  const beside = await liveMedian('beside');
+  const beside = await liveDelay('beside');
   const ratio = beside / Math.max(1, alone);
-  t.comment(`live median ${alone} ms alone, ${beside} ms beside: ${ratio.toFixed(2)}`);
+  t.comment(
+    `live delay ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside: ${ratio.toFixed(2)}`,
+  );
   if (scale >= 1) t.ok(ratio <= 1.2, 'live deliveries take hardly longer');
 
   const job = async () => {
