@@ -50,7 +50,7 @@ export {
   words,
   zero,
 } from '../core/contracts/schema.ts';
-export { placeholders, type Row, type Sql, type Value } from '../core/contracts/sql.ts';
+export { placeholders, type Row, type Sql, SqlTable, type Value } from '../core/contracts/sql.ts';
 export type { Lane, Lock, Storage, Tables, Unit } from '../core/contracts/storage.ts';
 export {
   type ErrorCode,

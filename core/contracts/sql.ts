@@ -94,6 +94,15 @@ export interface Sql {
   run(sql: string, bindings?: readonly Value[], options?: StatementOptions): Promise<number>;
 }
 
+/** A table object: the SQL of one noun, on the executor that it is handed. */
+export abstract class SqlTable {
+  protected readonly db: Sql;
+
+  constructor(db: Sql) {
+    this.db = db;
+  }
+}
+
 /** The placeholders of so many values: `?, ?, ?`. */
 export function placeholders(count: number): string {
   return '?, '.repeat(count).slice(0, -2);

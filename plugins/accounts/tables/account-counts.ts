@@ -1,4 +1,4 @@
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { SqlTable } from '../../../core/contracts/sql.ts';
 import type { AccountStatus, Mode } from '../contract.ts';
 
 /** A tenant's accounts that were not removed. */
@@ -17,13 +17,7 @@ export interface AccountStateCount {
 }
 
 /** The SQL that counts accounts, for usage and metrics. */
-export class AccountCountTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class AccountCountTable extends SqlTable {
   /** How many accounts of a tenant were not removed, and how many of them are connected. */
   async ofTenant(tenantId: string): Promise<AccountCount> {
     const rows = await this.db.rows<{ status: AccountStatus; accounts: number }>(

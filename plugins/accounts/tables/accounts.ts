@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 import { ownsNumber } from '../account-state.ts';
 import type { AccountState, ConnectOptions } from '../contract.ts';
 import { type AccountRow, accountRow, type StoredAccount, stateColumns } from './account-rows.ts';
@@ -31,13 +31,7 @@ export interface NumberClaim {
 }
 
 /** The SQL of accounts. Rows come with the mode of their tenant. */
-export class AccountTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class AccountTable extends SqlTable {
   /** The rows with these ids, removed ones included, in no particular order. */
   async find(ids: readonly string[]): Promise<readonly AccountRow[]> {
     if (ids.length === 0) return [];

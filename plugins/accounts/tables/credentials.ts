@@ -1,4 +1,4 @@
-import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 
 /** One sealed value of an account's credentials. */
 export interface SealedCredential {
@@ -14,13 +14,7 @@ const lastCharacter = '\u{10ffff}';
 const namesAtOnce = 10_000;
 
 /** The SQL of sealed session credentials. */
-export class CredentialTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class CredentialTable extends SqlTable {
   /** The sealed values of these names; a name that is not stored is left out. */
   async get(accountId: string, names: readonly string[]): Promise<readonly SealedCredential[]> {
     const found = inParts(names).map((some) =>

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { type Sql, SqlTable } from '../../../core/contracts/sql.ts';
 import type { LeasedTable, LeaseRows, LeaseToken } from '../../cluster/contract.ts';
 
 /** The leases of sessions: one for each account, which some process should hold while a session is wanted. */
@@ -9,13 +9,12 @@ export const sessionLeases: LeasedTable = {
 };
 
 /** The SQL of session leases: `rows` for what all leases have in common, and the rest. */
-export class LeaseTable {
+export class LeaseTable extends SqlTable {
   /** The shared algorithm; the ids of its tokens are those of accounts. */
   readonly rows: LeaseRows;
-  protected readonly db: Sql;
 
   constructor(db: Sql, rows: LeaseRows) {
-    this.db = db;
+    super(db);
     this.rows = rows;
   }
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { SqlTable } from '../../../core/contracts/sql.ts';
 
 /** A link for the owner of an account's phone. */
 export interface OwnerLinkRow {
@@ -16,13 +16,7 @@ interface StoredLink {
 }
 
 /** The SQL of owners' links: at most one of each account, whose lease the writer has locked. */
-export class LinkTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class LinkTable extends SqlTable {
   /** The link with this hash, ended or not. */
   async find(tokenHash: string): Promise<OwnerLinkRow | undefined> {
     const row: StoredLink | undefined = await this.db

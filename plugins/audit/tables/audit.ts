@@ -1,4 +1,4 @@
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { SqlTable } from '../../../core/contracts/sql.ts';
 import type { AuditRecord } from '../contract.ts';
 import type { CompletedChange } from '../lanes.ts';
 
@@ -14,13 +14,7 @@ interface AuditRow {
 }
 
 /** The SQL of the record of changes. */
-export class AuditTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class AuditTable extends SqlTable {
   /** Adds entries; those that are there already stay as they are. */
   async insertMissing(records: readonly AuditRecord[]): Promise<void> {
     await this.db.insertIgnore(

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { type Sql, SqlTable } from '../../../core/contracts/sql.ts';
 import type { LeasedTable, LeaseHolder } from '../contract.ts';
 
 /** No transaction is open for so long, milliseconds: one that was stopped in the middle is ended after seconds. */
@@ -8,12 +8,11 @@ const latestMs = 60_000;
 const expired = 0;
 
 /** The SQL of lease holders: until when the leases of each process are valid. */
-export class LeaseHolderTable {
-  protected readonly db: Sql;
+export class LeaseHolderTable extends SqlTable {
   readonly #leased: readonly LeasedTable[];
 
   constructor(db: Sql, leased: readonly LeasedTable[]) {
-    this.db = db;
+    super(db);
     this.#leased = leased;
   }
 

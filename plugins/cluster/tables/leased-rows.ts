@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { placeholders, type Sql, type Value } from '../../../core/contracts/sql.ts';
+import { placeholders, type Sql, SqlTable, type Value } from '../../../core/contracts/sql.ts';
 import type { LeaseClaim, LeasedRow, LeasedTable, LeaseRows, LeaseToken } from '../contract.ts';
 import type { LeaseHolderTable } from './lease-holders.ts';
 
@@ -11,8 +11,7 @@ interface StoredLease {
 }
 
 /** The one algorithm of leases, on the rows of any table. */
-export class LeasesOfTable implements LeaseRows {
-  protected readonly db: Sql;
+export class LeasesOfTable extends SqlTable implements LeaseRows {
   readonly #holders: LeaseHolderTable;
   readonly #leased: LeasedTable;
   readonly #wanted: Readonly<Record<string, number>>;
@@ -20,8 +19,8 @@ export class LeasesOfTable implements LeaseRows {
   readonly #select: string;
 
   constructor(db: Sql, holders: LeaseHolderTable, leased: LeasedTable) {
+    super(db);
     const { table, key, wanted = {} } = leased;
-    this.db = db;
     this.#holders = holders;
     this.#leased = leased;
     this.#wanted = wanted;

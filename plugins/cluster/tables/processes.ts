@@ -1,15 +1,9 @@
-import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 import { deadAfterMs } from '../../../core/heartbeat.ts';
 import type { ClusterProcess } from '../contract.ts';
 
 /** The SQL of running processes. */
-export class ProcessTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class ProcessTable extends SqlTable {
   /** Stores heartbeats. */
   async beat(processes: readonly ClusterProcess[]): Promise<void> {
     await this.db.upsert(

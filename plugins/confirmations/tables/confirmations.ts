@@ -1,4 +1,4 @@
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { SqlTable } from '../../../core/contracts/sql.ts';
 
 /** A person's answer that a call has come with. */
 export interface UsedConfirmation {
@@ -9,13 +9,7 @@ export interface UsedConfirmation {
 }
 
 /** The SQL of the answers of persons: the first to a question counts. */
-export class ConfirmationTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class ConfirmationTable extends SqlTable {
   /** Uses answers; a question that was answered already keeps its answer. */
   async use(used: readonly UsedConfirmation[]): Promise<void> {
     // In one order, so that two processes never wait for each other.

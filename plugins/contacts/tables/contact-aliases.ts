@@ -1,17 +1,11 @@
-import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 import type { Merges } from '../contract.ts';
 
 /** Ids that one statement asks about: SQLite bounds them, and the process waits for it. */
 const askedAtOnce = 1_000;
 
 /** The SQL of aliases: ids of contacts that were merged into others. */
-export class ContactAliasTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class ContactAliasTable extends SqlTable {
   /** The aliases among these ids, each with the id of its contact. */
   async of(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>();

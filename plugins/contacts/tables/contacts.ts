@@ -1,4 +1,4 @@
-import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 import type { Contact, ContactKey, MessageRecipient } from '../contract.ts';
 import { type ContactFilter, erasedAt, listContacts, notErased } from './contact-lists.ts';
 import {
@@ -21,13 +21,7 @@ interface Condition {
 }
 
 /** The SQL of contacts. */
-export class ContactTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class ContactTable extends SqlTable {
   /** @throws when a phone or network id is taken on the tenant's channel: insert under the tenant's lock */
   async insert(contacts: readonly Contact[]): Promise<void> {
     await this.db.insert('contacts', contacts.map(toRow));

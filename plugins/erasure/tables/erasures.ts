@@ -1,4 +1,4 @@
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { SqlTable } from '../../../core/contracts/sql.ts';
 import type { Erasure } from '../contract.ts';
 
 interface ErasureRow {
@@ -12,13 +12,7 @@ interface ErasureRow {
 }
 
 /** The SQL of erasures under way. */
-export class ErasureTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class ErasureTable extends SqlTable {
   /**
    * Begins an erasure, in the transaction after which nobody sees its subject any more; repeatable.
    * @param at now, or the moment before which no sweep takes it

@@ -1,4 +1,4 @@
-import { placeholders, type Sql, type Value } from '../../../core/contracts/sql.ts';
+import { placeholders, SqlTable, type Value } from '../../../core/contracts/sql.ts';
 import type { TenantCounts } from '../contract.ts';
 import type { Belonging, PrimaryKey } from './belongings.ts';
 
@@ -9,13 +9,7 @@ export interface OwnedRow {
 }
 
 /** The SQL of what belongs to a tenant, whatever the table. */
-export class TenantRowTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class TenantRowTable extends SqlTable {
   /** How much a tenant has. */
   async counts(tenantId: string): Promise<TenantCounts> {
     const count = async (table: keyof TenantCounts): Promise<number> => {

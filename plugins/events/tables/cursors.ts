@@ -1,13 +1,7 @@
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { SqlTable } from '../../../core/contracts/sql.ts';
 
 /** The SQL of the cursors of subscriptions: up to where each has handled the feed of a tenant. */
-export class EventCursorTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class EventCursorTable extends SqlTable {
   /** The tenants whose feed goes on behind the cursor of a subscription, or has events without a number. */
   async behind(subscription: string): Promise<readonly string[]> {
     const rows = await this.db.rows<{ id: string }>(

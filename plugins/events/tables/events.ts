@@ -1,5 +1,5 @@
 import type { EventType } from '../../../core/contracts/events.ts';
-import { mysqlNow, placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
+import { mysqlNow, placeholders, type Row, SqlTable } from '../../../core/contracts/sql.ts';
 import { idBound, newId } from '../../../core/ids.ts';
 import type { EventRecord } from '../contract.ts';
 
@@ -35,13 +35,7 @@ interface EventColumns {
 }
 
 /** The SQL of the outbox of events. */
-export class EventTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class EventTable extends SqlTable {
   /** Records events in the outbox, in the transaction that causes them: they wait for the fan-out. */
   async record(events: readonly EventRecord[]): Promise<void> {
     if (events.length > 0) this.db.commitTopics.add('events');

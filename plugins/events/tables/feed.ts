@@ -1,5 +1,5 @@
 import type { EventType } from '../../../core/contracts/events.ts';
-import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 
 /** A numbered event with its body, byte for byte as webhooks send it but for the address of media. */
 export interface FeedEvent {
@@ -39,13 +39,7 @@ interface FeedColumns {
 }
 
 /** The SQL of the feed: the events of a tenant in the order of their numbers. */
-export class FeedTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class FeedTable extends SqlTable {
   /** How far the feeds of these tenants are, by tenant. */
   async states(tenantIds: readonly string[]): Promise<ReadonlyMap<string, FeedState>> {
     const wanted = [...new Set(tenantIds)];

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { type Sql, SqlTable } from '../../../core/contracts/sql.ts';
 import type { LeasedTable, LeaseRows } from '../../cluster/contract.ts';
 
 /** Leases of jobs. */
@@ -21,12 +21,11 @@ interface JobColumns {
 }
 
 /** The SQL of jobs. */
-export class JobTable {
+export class JobTable extends SqlTable {
   readonly leases: LeaseRows;
-  protected readonly db: Sql;
 
   constructor(db: Sql, leases: LeaseRows) {
-    this.db = db;
+    super(db);
     this.leases = leases;
   }
 

@@ -1,15 +1,9 @@
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { SqlTable } from '../../../core/contracts/sql.ts';
 import type { LimitNotice } from '../contract.ts';
 import { deleteDaysBefore } from './old-days.ts';
 
 /** The SQL of limit events already raised. */
-export class LimitNoticeTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class LimitNoticeTable extends SqlTable {
   /** Keeps that a limit event is raised; false when it was raised before. */
   async raise({ tenantId, day, reason }: LimitNotice): Promise<boolean> {
     const row = { tenant_id: tenantId, day, reason };

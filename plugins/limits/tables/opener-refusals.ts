@@ -1,4 +1,4 @@
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { SqlTable } from '../../../core/contracts/sql.ts';
 import type { OpenerTime } from '../contract.ts';
 
 interface RefusalColumns {
@@ -8,13 +8,7 @@ interface RefusalColumns {
 }
 
 /** The SQL of refused openers: how many of an account at which moment. */
-export class OpenerRefusalTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class OpenerRefusalTable extends SqlTable {
   /** When openers of these accounts were refused after a moment: one entry for each. */
   async since(accountIds: readonly string[], moment: number): Promise<readonly OpenerTime[]> {
     if (accountIds.length === 0) return [];

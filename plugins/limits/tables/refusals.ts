@@ -1,4 +1,4 @@
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { SqlTable } from '../../../core/contracts/sql.ts';
 import type { RefusalCounter } from '../contract.ts';
 import { deleteDaysBefore } from './old-days.ts';
 
@@ -11,13 +11,7 @@ interface CounterColumns {
 }
 
 /** The SQL of daily counters of refused sends. */
-export class RefusalTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class RefusalTable extends SqlTable {
   /** A tenant's counters from one day to another, both included, by day, account and code. */
   async between(
     tenantId: string,

@@ -1,4 +1,4 @@
-import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 import { deleteDaysBefore } from './old-days.ts';
 
 /** One row of `usage_counters`: what a tenant, or one of its accounts, did on a day. */
@@ -20,13 +20,7 @@ interface CounterColumns {
 }
 
 /** The SQL of daily usage counters. */
-export class UsageTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class UsageTable extends SqlTable {
   /** The counters of a day that are not 0: of these tenants (account id empty) and of these accounts. */
   async of(
     tenantIds: readonly string[],

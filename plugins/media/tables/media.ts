@@ -1,4 +1,4 @@
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { SqlTable } from '../../../core/contracts/sql.ts';
 import type { Merges } from '../../contacts/contract.ts';
 import type { KeptMedia, MediaLocation, MediaOwner, StoredFile } from '../contract.ts';
 
@@ -42,13 +42,7 @@ export interface GivenUpPage {
 }
 
 /** The SQL of stored media. */
-export class MediaTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class MediaTable extends SqlTable {
   /** Announces files that are about to be stored; repeatable. */
   async announce(locations: readonly MediaLocation[], at: number): Promise<void> {
     await this.db.insertIgnore(

@@ -1,4 +1,4 @@
-import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 import type { Merges } from '../../contacts/contract.ts';
 import type { GuardWindow } from '../../limits/contract.ts';
 import type { Direction } from './message-rows.ts';
@@ -14,13 +14,7 @@ export interface MessageTime {
 }
 
 /** The SQL of messages by their contact. */
-export class ContactMessageTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class ContactMessageTable extends SqlTable {
   /** Moves all messages of contacts to those that replace them, so many in one statement: a long one seems to hang. */
   async moveContacts(merges: Merges): Promise<void> {
     const { knex } = this.db;

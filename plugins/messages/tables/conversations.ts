@@ -1,4 +1,4 @@
-import type { Sql, Value } from '../../../core/contracts/sql.ts';
+import { SqlTable, type Value } from '../../../core/contracts/sql.ts';
 import { threadKey } from '../threads.ts';
 import { joinedMessages } from './message-lists.ts';
 import { type MessageWithContact, withContacts } from './message-rows.ts';
@@ -16,13 +16,7 @@ interface Part {
 }
 
 /** The SQL of conversations: what passed last between an account and a contact. Reads only. */
-export class ConversationTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class ConversationTable extends SqlTable {
   /** The newest message of each of these pairs, by `threadKey`; a pair without one is not there. */
   async newest(pairs: readonly ThreadKey[]): Promise<ReadonlyMap<string, MessageWithContact>> {
     const parts = pairs.flatMap(({ accountId, contactId }) =>

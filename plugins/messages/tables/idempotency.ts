@@ -1,5 +1,5 @@
 import type { Json } from '../../../core/contracts/json.ts';
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { SqlTable } from '../../../core/contracts/sql.ts';
 
 /** The Idempotency-Key of a tenant. */
 export interface IdempotencyKey {
@@ -25,13 +25,7 @@ interface KeyColumns {
 }
 
 /** The SQL of idempotency keys. */
-export class IdempotencyTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class IdempotencyTable extends SqlTable {
   /** The answers kept under these keys. */
   async find(keys: readonly IdempotencyKey[]): Promise<readonly IdempotencyRecord[]> {
     if (keys.length === 0) return [];

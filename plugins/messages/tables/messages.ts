@@ -1,4 +1,4 @@
-import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import { placeholders, type Sql, SqlTable } from '../../../core/contracts/sql.ts';
 import type { Tables } from '../../../core/contracts/storage.ts';
 import { idBound } from '../../../core/ids.ts';
 import { joinedMessages, type MessageFilter, messagePage, messageRows } from './message-lists.ts';
@@ -30,12 +30,11 @@ export function networkKey(accountId: string, networkId: string): string {
 const alternatives = 200;
 
 /** The SQL of messages; what asks by the contact or by the queue has tables of its own. */
-export class MessageTable {
-  protected readonly db: Sql;
+export class MessageTable extends SqlTable {
   readonly #media: Tables['media'];
 
   constructor(db: Sql, media: Tables['media']) {
-    this.db = db;
+    super(db);
     this.#media = media;
   }
 

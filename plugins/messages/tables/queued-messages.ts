@@ -1,4 +1,4 @@
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { SqlTable } from '../../../core/contracts/sql.ts';
 import type { AccountReason } from '../../accounts/contract.ts';
 import { locked, messageRows, messagesBy } from './message-lists.ts';
 import {
@@ -41,13 +41,7 @@ export interface AbandonedQueue {
 }
 
 /** The SQL of queued messages: those of an account are its queue. */
-export class QueuedMessageTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class QueuedMessageTable extends SqlTable {
   /** An account's queued messages after a sequence, in the order of acceptance; none of those that are to fail. */
   async queuedOf(
     accountId: string,

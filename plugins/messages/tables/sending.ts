@@ -1,5 +1,5 @@
 import { longestAddress } from '../../../core/contact-address.ts';
-import { placeholders, type Sql, type Value } from '../../../core/contracts/sql.ts';
+import { placeholders, SqlTable, type Value } from '../../../core/contracts/sql.ts';
 import {
   type CandidateColumns,
   candidate,
@@ -45,13 +45,7 @@ interface LookupSql {
 }
 
 /** The SQL that finds, in one statement, the tenant, account and contact that a send names, with today's counters. */
-export class SendingTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class SendingTable extends SqlTable {
   /**
    * What there is to know of each reference: one entry, or several where a phone is a contact on several channels and no
    * account says which of them is meant; none without the tenant. The caller has locked the tenants.

@@ -1,4 +1,4 @@
-import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 import type { GuardWindow, OpenerTime } from '../../limits/contract.ts';
 
 /** One row of `threads`: what passed between an account and a contact. */
@@ -25,13 +25,7 @@ interface ThreadColumns {
 const alternatives = 200;
 
 /** The SQL of threads between an account and a contact. */
-export class ThreadTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class ThreadTable extends SqlTable {
   /**
    * Deletes what passed with a contact but its openers after a moment, which count on without anything else; answers when
    * the last of them was accepted, null when none is left.

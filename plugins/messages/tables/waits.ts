@@ -1,4 +1,4 @@
-import { mysqlNow, placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import { mysqlNow, placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 
 /** What a long poll waits for; the slots of each kind are counted for themselves. */
 export type PollKind = 'messages' | 'events';
@@ -42,13 +42,7 @@ export interface WaitFilter {
 const atOnce = 10_000;
 
 /** The SQL of open waits. */
-export class WaitTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class WaitTable extends SqlTable {
   /** Stores slots that are taken; repeatable. */
   async open(slots: readonly OpenSlots[]): Promise<void> {
     await this.db.upsert(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Table, text, words } from '../../../core/contracts/schema.ts';
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { SqlTable } from '../../../core/contracts/sql.ts';
 
 /** Single values that concern the database as a whole. */
 export const markSchema: Table = {
@@ -13,13 +13,7 @@ export const markSchema: Table = {
 const canary = 'canary';
 
 /** The SQL of single values that concern the database as a whole. */
-export class MarkTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class MarkTable extends SqlTable {
   /** Writes a row of so many characters and deletes it. */
   async probe(length: number): Promise<void> {
     const name = `probe ${randomUUID()}`;

@@ -1,4 +1,4 @@
-import { olderThan, type Sql } from '../../../core/contracts/sql.ts';
+import { olderThan, SqlTable } from '../../../core/contracts/sql.ts';
 import type { ApiKey, Tenant, TenantRow } from '../contract.ts';
 import { columns, type KeyRow, type RightColumns, rights, rightsOf, toKey } from './key-rows.ts';
 import { toTenant } from './tenants.ts';
@@ -26,13 +26,7 @@ export interface KeyFilter {
 const listIndex = 'api_keys_tenant_id_revoked_at_created_at_id';
 
 /** The SQL of API keys. */
-export class ApiKeyTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class ApiKeyTable extends SqlTable {
   /** Adds keys; one whose hash is there already, revoked or not, is left as it is. */
   async insertMissing(keys: readonly HashedKey[]): Promise<void> {
     await this.db.insertIgnore(

@@ -1,4 +1,4 @@
-import { placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
+import { placeholders, type Row, SqlTable } from '../../../core/contracts/sql.ts';
 import type { Tenant, TenantMode, TenantRow, TenantStatus } from '../contract.ts';
 
 /** The changeable fields of a tenant; an absent one stays. */
@@ -11,13 +11,7 @@ export interface TenantChanges {
 const columns = ['id', 'name', 'mode', 'plan', 'status', 'disabled', 'ramp', 'created_at'] as const;
 
 /** The SQL of tenants. */
-export class TenantTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class TenantTable extends SqlTable {
   /** Adds tenants with new ids. */
   async insert(tenants: readonly Tenant[]): Promise<void> {
     await this.db.insert(

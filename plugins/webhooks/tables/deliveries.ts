@@ -1,4 +1,4 @@
-import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 import {
   type DeliveryBacklog,
   type DeliveryFilter,
@@ -30,13 +30,7 @@ export interface WaitingDeliveries {
 }
 
 /** The SQL of deliveries. */
-export class DeliveryTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class DeliveryTable extends SqlTable {
   /**
    * Stores new deliveries, at most one for an event and subscription. Without a count: the statement can be sent with
    * COMMIT.

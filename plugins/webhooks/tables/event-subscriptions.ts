@@ -1,4 +1,4 @@
-import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 import { type Webhook, type WebhookColumns, webhookOf } from './webhook-rows.ts';
 
 /** Why a subscription to MCP Events is over: its own time, or its key is revoked or has expired. */
@@ -11,13 +11,7 @@ export interface OverSubscription {
 }
 
 /** The SQL of subscriptions to MCP Events, which are rows of `webhooks` with a key. */
-export class EventSubscriptionTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class EventSubscriptionTable extends SqlTable {
   /** The subscriptions that all keys of these tenants made. */
   async ofTenants(tenantIds: readonly string[]): Promise<readonly Webhook[]> {
     const wanted = [...new Set(tenantIds)];

@@ -1,4 +1,4 @@
-import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import { placeholders, type Sql, SqlTable } from '../../../core/contracts/sql.ts';
 import type { LeasedTable, LeaseRows } from '../../cluster/contract.ts';
 import {
   type Health,
@@ -22,12 +22,11 @@ const unpaused = {
 };
 
 /** The SQL of receivers: tenant and URL, health, and the lease of the process that delivers. */
-export class ReceiverTable {
+export class ReceiverTable extends SqlTable {
   readonly leases: LeaseRows;
-  protected readonly db: Sql;
 
   constructor(db: Sql, leases: LeaseRows) {
-    this.db = db;
+    super(db);
     this.leases = leases;
   }
 

@@ -1,5 +1,5 @@
 import type { EventType } from '../../../core/contracts/events.ts';
-import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 import type { DeliveryState } from './delivery-rows.ts';
 
 /** States whose deliveries a recovery may take. */
@@ -50,13 +50,7 @@ interface RecoveryColumns {
 const changing = ['position', 'under_way', 'recovered', 'moved_at', 'finished_at'] as const;
 
 /** The SQL of recoveries. */
-export class RecoveryTable {
-  protected readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class RecoveryTable extends SqlTable {
   /** Stores recoveries, each over an earlier one of its subscription. */
   async begin(recoveries: readonly Recovery[]): Promise<void> {
     const rows = recoveries.map((one) => ({ ...beginning(one), ...progress(one) }));

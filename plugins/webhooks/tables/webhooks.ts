@@ -1,4 +1,4 @@
-import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import { placeholders, type Sql, SqlTable } from '../../../core/contracts/sql.ts';
 import type { Tenant, TenantRow } from '../../tenants/contract.ts';
 import {
   changeableRow,
@@ -17,12 +17,11 @@ import {
 export type TenantOf = (row: TenantRow) => Tenant;
 
 /** The SQL of subscriptions; those to MCP Events are found by `EventSubscriptionTable`, and by id. */
-export class WebhookTable {
-  protected readonly db: Sql;
+export class WebhookTable extends SqlTable {
   readonly #tenantOf: TenantOf;
 
   constructor(db: Sql, tenantOf: TenantOf) {
-    this.db = db;
+    super(db);
     this.#tenantOf = tenantOf;
   }
 

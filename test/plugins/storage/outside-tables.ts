@@ -1,7 +1,7 @@
 import { contents } from '../../../config/tables.ts';
 import type { PluginStorage } from '../../../core/contracts/plugin-storage.ts';
 import { id, zero } from '../../../core/contracts/schema.ts';
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { type Sql, SqlTable } from '../../../core/contracts/sql.ts';
 import type { Lane, Tables, Unit } from '../../../core/contracts/storage.ts';
 import { withPlugins } from '../../../plugins/storage/outside.ts';
 import type { OpenStorage } from '../../../plugins/storage/storage.ts';
@@ -9,13 +9,7 @@ import { migratedStorage } from '../../fixtures/process.ts';
 import type { Teardown } from '../../harness/processes.ts';
 
 /** The SQL of the counters of a plugin from outside. */
-export class CounterTable {
-  readonly db: Sql;
-
-  constructor(db: Sql) {
-    this.db = db;
-  }
-
+export class CounterTable extends SqlTable {
   async all(): Promise<readonly { readonly id: string; readonly n: number }[]> {
     return await this.db.knex('x_counting_counters').select('id', 'n').orderBy('id');
   }
