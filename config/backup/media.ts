@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { chunks } from '../../core/chunks.ts';
 import type { Tables } from '../../core/contracts/storage.ts';
 
 /** Names of one question to the database. */
@@ -15,8 +16,7 @@ export async function deleteUnknownMedia(folder: string, tables: Tables): Promis
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
   let left = 0;
-  for (let start = 0; start < files.length; start += pageSize) {
-    const page = files.slice(start, start + pageSize);
+  for (const page of chunks(files, pageSize)) {
     const announced = await tables.media.announced(page.map(({ name }) => name));
     const unknown = page.filter(({ name }) => !announced.has(name));
     for (const { parentPath, name } of unknown) await rm(join(parentPath, name));

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { chunks } from '../../core/chunks.ts';
 import type { MessageHandler, Release, RequestHandler } from '../../core/contracts/broker.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import type { GatewayLog } from '../../core/log.ts';
@@ -98,8 +99,7 @@ export class RabbitmqBroker implements ClosableBroker {
   toHosts(accountIds: readonly string[], message: Json): void {
     const exchange = this.#topology.hosts;
     this.#send(message, (text) => {
-      for (let start = 0; start < accountIds.length; start += mostKeys) {
-        const [routingKey = '', ...copies] = accountIds.slice(start, start + mostKeys);
+      for (const [routingKey = '', ...copies] of chunks(accountIds, mostKeys)) {
         this.#carrier.publisher.put({ exchange, routingKey, text, copies });
       }
     });

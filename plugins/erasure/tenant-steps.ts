@@ -1,3 +1,4 @@
+import { chunks } from '../../core/chunks.ts';
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import type { Erasure, ErasureStep } from './contract.ts';
 import type { Belonging, PrimaryKey } from './tables/belongings.ts';
@@ -76,8 +77,8 @@ function walkingStep(storage: Pick<Storage, 'read' | 'submit'>, of: Belonging): 
       readAtOnce,
     );
     const rows = page.filter((row) => row.tenant_id === tenantId).map(({ id }) => ({ id }));
-    for (let start = 0; start < rows.length; start += rowsAtOnce) {
-      await storage.submit(deleteLane, { of, rows: rows.slice(start, start + rowsAtOnce) });
+    for (const some of chunks(rows, rowsAtOnce)) {
+      await storage.submit(deleteLane, { of, rows: some });
     }
     const last = page.at(-1);
     if (last !== undefined) places.set(tenantId, last.id);

@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { FastifyRequest } from 'fastify';
+import { chunks } from '../../core/chunks.ts';
 import type { ExchangeAnswer, ExchangeParts } from './contract.ts';
 import { instructions } from './instructions.ts';
 import { serverInfo } from './server-info.ts';
@@ -42,12 +43,8 @@ export async function exchange(
   if (!batch && only !== undefined) {
     return withLists(await exchangeAtOnce(request, only, parts), parts.list);
   }
-  const portions: JSONRPCMessage[][] = [];
-  for (let from = 0; from < messages.length; from += messagesAtOnce) {
-    portions.push(messages.slice(from, from + messagesAtOnce));
-  }
   const answers = await Promise.all(
-    portions.map(async (portion, turns) => {
+    [...chunks(messages, messagesAtOnce)].map(async (portion, turns) => {
       for (let turn = 0; turn < turns; turn += 1) await nextTurn();
       return await exchangeAtOnce(request, portion, parts);
     }),
@@ -62,7 +59,7 @@ export async function exchange(
 
 async function exchangeAtOnce(
   request: FastifyRequest,
-  body: JSONRPCMessage | JSONRPCMessage[],
+  body: JSONRPCMessage | readonly JSONRPCMessage[],
   parts: ExchangeParts,
 ): Promise<TextAnswer> {
   const server = makeServer(parts);

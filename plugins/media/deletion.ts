@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { chunks } from '../../core/chunks.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { PacedLines } from '../../core/paced-lines.ts';
@@ -92,9 +93,10 @@ export class Deletion {
     const deleted: string[] = [];
     let refused = 0;
     let failed: unknown;
-    for (let start = 0; start < files.length && !stop.aborted; start += atOnce) {
+    for (const some of chunks(files, atOnce)) {
+      if (stop.aborted) break;
       await Promise.all(
-        files.slice(start, start + atOnce).map(async (file) => {
+        some.map(async (file) => {
           try {
             // A store that does not answer holds up no stop: the row is left, so that the removal is repeated.
             await untilAborted(stop, this.#parts.store.remove(file));

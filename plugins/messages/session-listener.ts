@@ -1,3 +1,4 @@
+import { chunks } from '../../core/chunks.ts';
 import type { ReceiptEvent } from '../../core/contracts/driver.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
@@ -91,14 +92,12 @@ export function makeSessionListener(parts: SessionListenerParts): SessionListene
           ensureHeld(await lanes.import({ ...importInput(session, {}), moved: event }));
           return;
         case 'contacts':
-          for (let start = 0; start < event.contacts.length; start += importSize) {
-            const contacts = event.contacts.slice(start, start + importSize);
+          for (const contacts of chunks(event.contacts, importSize)) {
             ensureHeld(await lanes.import(importInput(session, { contacts })));
           }
           return;
         case 'history':
-          for (let start = 0; start < event.messages.length; start += importSize) {
-            const history = event.messages.slice(start, start + importSize);
+          for (const history of chunks(event.messages, importSize)) {
             ensureHeld(await lanes.import(importInput(session, { history })));
           }
       }
@@ -128,9 +127,7 @@ async function showTyping(
 
 /** Wakes the dispatchers of those accounts that have queued messages. */
 async function sweep(storage: Storage, dispatchers: Dispatchers): Promise<void> {
-  const ids = dispatchers.accountIds();
-  for (let start = 0; start < ids.length; start += sweepSize) {
-    const part = ids.slice(start, start + sweepSize);
+  for (const part of chunks(dispatchers.accountIds(), sweepSize)) {
     for (const id of await storage.read.queuedMessages.accountsWithQueued(part)) {
       dispatchers.get(id)?.poll();
     }

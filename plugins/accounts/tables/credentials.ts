@@ -1,3 +1,4 @@
+import { chunks } from '../../../core/chunks.ts';
 import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 
 /** One sealed value of an account's credentials. */
@@ -17,7 +18,7 @@ const namesAtOnce = 10_000;
 export class CredentialTable extends SqlTable {
   /** The sealed values of these names; a name that is not stored is left out. */
   async get(accountId: string, names: readonly string[]): Promise<readonly SealedCredential[]> {
-    const found = inParts(names).map((some) =>
+    const found = [...chunks(names, namesAtOnce)].map((some) =>
       this.db.rows<{ name: string; value: string }>(
         `select name, value from credentials
          where account_id = ? and name in (${placeholders(some.length)})`,
@@ -75,7 +76,7 @@ export class CredentialTable extends SqlTable {
   }
 
   async delete(accountId: string, names: readonly string[]): Promise<void> {
-    for (const some of inParts(names)) {
+    for (const some of chunks(names, namesAtOnce)) {
       await this.db.run(
         `delete from credentials where account_id = ? and name in (${placeholders(some.length)})`,
         [accountId, ...some],
@@ -88,11 +89,4 @@ export class CredentialTable extends SqlTable {
     if (accountIds.length === 0) return;
     await this.db.knex('credentials').whereIn('account_id', accountIds).delete();
   }
-}
-
-function inParts(names: readonly string[]): readonly (readonly string[])[] {
-  const count = Math.ceil(names.length / namesAtOnce);
-  return Array.from({ length: count }, (_, n) =>
-    names.slice(n * namesAtOnce, (n + 1) * namesAtOnce),
-  );
 }

@@ -1,3 +1,4 @@
+import { chunks } from '../../../core/chunks.ts';
 import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 import type { Merges } from '../contract.ts';
 
@@ -9,8 +10,7 @@ export class ContactAliasTable extends SqlTable {
   /** The aliases among these ids, each with the id of its contact. */
   async of(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>();
-    for (let start = 0; start < ids.length; start += askedAtOnce) {
-      const some = ids.slice(start, start + askedAtOnce);
+    for (const some of chunks(ids, askedAtOnce)) {
       const rows = await this.db.rows<{ readonly id: string; readonly contact_id: string }>(
         `select id, contact_id from contact_aliases where id in (${placeholders(some.length)})`,
         some,

@@ -1,3 +1,4 @@
+import { chunks } from '../../../core/chunks.ts';
 import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 import type { Contact, ContactKey, MessageRecipient } from '../contract.ts';
 import { type ContactFilter, erasedAt, listContacts, notErased } from './contact-lists.ts';
@@ -130,8 +131,7 @@ export class ContactTable extends SqlTable {
   /** Contacts that fulfil one of these conditions. */
   async #anyOf(conditions: readonly Condition[]): Promise<readonly Contact[]> {
     const found: Contact[] = [];
-    for (let start = 0; start < conditions.length; start += alternatives) {
-      const some = conditions.slice(start, start + alternatives);
+    for (const some of chunks(conditions, alternatives)) {
       const bindings = some.flatMap((condition) => condition.bindings);
       const rows = await this.db.rows<ContactColumns>(
         `select * from contacts where ${some.map(({ sql }) => sql).join(' or ')}`,

@@ -1,3 +1,4 @@
+import { chunks } from '../../../core/chunks.ts';
 import type { EventType } from '../../../core/contracts/events.ts';
 import { mysqlNow, placeholders, type Row, SqlTable } from '../../../core/contracts/sql.ts';
 import { idBound, newId } from '../../../core/ids.ts';
@@ -146,12 +147,8 @@ export class EventTable extends SqlTable {
 
   /** Deletes the events about these subjects, fanned out or not. */
   async deleteOfSubjects(tenantId: string, subjects: readonly string[]): Promise<void> {
-    for (let start = 0; start < subjects.length; start += 1000) {
-      await this.db
-        .knex('events')
-        .where('tenant_id', tenantId)
-        .whereIn('subject', subjects.slice(start, start + 1000))
-        .delete();
+    for (const some of chunks(subjects, 1000)) {
+      await this.db.knex('events').where('tenant_id', tenantId).whereIn('subject', some).delete();
     }
   }
 

@@ -1,3 +1,4 @@
+import { chunks } from '../../../core/chunks.ts';
 import { SqlTable } from '../../../core/contracts/sql.ts';
 import type { Merges } from '../../contacts/contract.ts';
 import type { KeptMedia, MediaLocation, MediaOwner, StoredFile } from '../contract.ts';
@@ -142,11 +143,8 @@ export class MediaTable extends SqlTable {
 
   /** Gives up the files of messages that are deleted. */
   async giveUpOf(messageIds: readonly string[]): Promise<void> {
-    for (let start = 0; start < messageIds.length; start += pageSize) {
-      await this.db
-        .knex('media_files')
-        .whereIn('message_id', messageIds.slice(start, start + pageSize))
-        .update({ state: givenUp });
+    for (const some of chunks(messageIds, pageSize)) {
+      await this.db.knex('media_files').whereIn('message_id', some).update({ state: givenUp });
     }
   }
 

@@ -1,3 +1,4 @@
+import { chunks } from '../../../core/chunks.ts';
 import { SqlTable, type Value } from '../../../core/contracts/sql.ts';
 import { threadKey } from '../threads.ts';
 import { joinedMessages } from './message-lists.ts';
@@ -61,8 +62,7 @@ export class ConversationTable extends SqlTable {
   /** Runs many selects, so many in one statement. */
   async #each<Result>(parts: readonly Part[]): Promise<readonly Result[]> {
     const rows: Result[] = [];
-    for (let start = 0; start < parts.length; start += partsAtOnce) {
-      const some = parts.slice(start, start + partsAtOnce);
+    for (const some of chunks(parts, partsAtOnce)) {
       const sql = some.map((part, n) => `select * from (${part.sql}) as part_${n}`);
       const values = some.flatMap(({ bindings }) => bindings);
       rows.push(...(await this.db.rows<Result>(sql.join(' union all '), values)));

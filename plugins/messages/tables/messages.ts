@@ -1,3 +1,4 @@
+import { chunks } from '../../../core/chunks.ts';
 import { placeholders, type Sql, SqlTable } from '../../../core/contracts/sql.ts';
 import type { Tables } from '../../../core/contracts/storage.ts';
 import { idBound } from '../../../core/ids.ts';
@@ -128,8 +129,7 @@ export class MessageTable extends SqlTable {
     }
     const accounts = [...wanted];
     const rows: Pick<MessageColumns, 'id' | 'account_id' | 'network_id'>[] = [];
-    for (let start = 0; start < accounts.length; start += alternatives) {
-      const some = accounts.slice(start, start + alternatives);
+    for (const some of chunks(accounts, alternatives)) {
       const any = some.map(
         ([, ids]) =>
           `(account_id = ? and direction = ? and network_id in (${placeholders(ids.size)}))`,
@@ -165,11 +165,8 @@ export class MessageTable extends SqlTable {
   /** Deletes messages; what media they brought is given up with them. */
   async delete(ids: readonly string[]): Promise<void> {
     await this.#media.giveUpOf(ids);
-    for (let start = 0; start < ids.length; start += 1000) {
-      await this.db
-        .knex('messages')
-        .whereIn('id', ids.slice(start, start + 1000))
-        .delete();
+    for (const some of chunks(ids, 1000)) {
+      await this.db.knex('messages').whereIn('id', some).delete();
     }
   }
 

@@ -1,3 +1,4 @@
+import { chunks } from '../../../core/chunks.ts';
 import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 import type { GuardWindow, OpenerTime } from '../../limits/contract.ts';
 
@@ -49,8 +50,7 @@ export class ThreadTable extends SqlTable {
     }
     const pairs = [...wanted];
     const found: ThreadColumns[] = [];
-    for (let start = 0; start < pairs.length; start += alternatives) {
-      const some = pairs.slice(start, start + alternatives);
+    for (const some of chunks(pairs, alternatives)) {
       const any = some.map(
         ([, contacts]) => `(account_id = ? and contact_id in (${placeholders(contacts.size)}))`,
       );
@@ -87,8 +87,7 @@ export class ThreadTable extends SqlTable {
    * be a stranger, to whom openers are bounded. The caller has locked the tenant.
    */
   async deleteEmpty(keys: readonly ThreadKey[]): Promise<void> {
-    for (let start = 0; start < keys.length; start += alternatives) {
-      const some = keys.slice(start, start + alternatives);
+    for (const some of chunks(keys, alternatives)) {
       const any = some.map(() => '(account_id = ? and contact_id = ?)');
       await this.db.run(
         `delete from threads where (${any.join(' or ')}) and inbound_at is null and not exists (

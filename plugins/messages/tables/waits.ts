@@ -1,3 +1,4 @@
+import { chunks } from '../../../core/chunks.ts';
 import { mysqlNow, placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 
 /** What a long poll waits for; the slots of each kind are counted for themselves. */
@@ -104,8 +105,7 @@ export class WaitTable extends SqlTable {
   }
 
   async #delete(ids: readonly string[]): Promise<void> {
-    for (let start = 0; start < ids.length; start += atOnce) {
-      const some = ids.slice(start, start + atOnce);
+    for (const some of chunks(ids, atOnce)) {
       await this.db.run(`delete from waits where id in (${placeholders(some.length)})`, some, {
         recurs: some.length === 1,
       });

@@ -1,3 +1,4 @@
+import { chunks } from '../../../core/chunks.ts';
 import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 import {
   type DeliveryBacklog,
@@ -136,11 +137,8 @@ export class DeliveryTable extends SqlTable {
       .where({ webhook_id: webhookId, state: 'waiting' })
       .orderBy('id')
       .pluck('id');
-    for (let start = 0; start < ids.length; start += 1000) {
-      await this.db
-        .knex('deliveries')
-        .whereIn('id', ids.slice(start, start + 1000))
-        .update({ receiver_id: receiverId });
+    for (const some of chunks(ids, 1000)) {
+      await this.db.knex('deliveries').whereIn('id', some).update({ receiver_id: receiverId });
     }
   }
 
@@ -170,11 +168,11 @@ export class DeliveryTable extends SqlTable {
 
   /** Deletes all deliveries of events about these subjects. */
   async deleteOfSubjects(tenantId: string, subjects: readonly string[]): Promise<void> {
-    for (let start = 0; start < subjects.length; start += 1000) {
+    for (const some of chunks(subjects, 1000)) {
       await this.db
         .knex('deliveries')
         .where('tenant_id', tenantId)
-        .whereIn('subject', subjects.slice(start, start + 1000))
+        .whereIn('subject', some)
         .delete();
     }
   }

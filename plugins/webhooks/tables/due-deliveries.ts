@@ -1,3 +1,4 @@
+import { chunks } from '../../../core/chunks.ts';
 import type { Sql } from '../../../core/contracts/sql.ts';
 import type { DeliveryColumns, DueDelivery, DueWithBody } from './delivery-rows.ts';
 
@@ -58,8 +59,8 @@ export async function dueDeliveries(
   now: number,
 ): Promise<readonly DueWithBody[]> {
   const found: DueWithBody[] = [];
-  for (let start = 0; start < requests.length; start += receiversAtOnce) {
-    const selects = requests.slice(start, start + receiversAtOnce).map(dueOf(now));
+  for (const some of chunks(requests, receiversAtOnce)) {
+    const selects = some.map(dueOf(now));
     // In subqueries, as SQLite supports no limit within a union.
     const all = selects.map(({ sql }) => `select * from (${sql}) as due`).join(' union all ');
     const due = selects.length === 1 ? selects[0]?.sql : all;
