@@ -39,7 +39,8 @@ export interface Sql {
   readonly commitTopics: Set<CommitTopic>;
   /**
    * Builds queries, bound to the transaction or to the reading connections. `update` and `delete` answer
-   * the number of rows that matched, on both dialects.
+   * the number of rows that matched, on both dialects. It is for every statement that it can write and that is
+   * not on the path of a message.
    */
   readonly knex: Knex;
   /** Clause that ends a raw query and locks the rows it reads; empty on SQLite, which has one writer at a time. */
@@ -81,7 +82,10 @@ export interface Sql {
   updateEach(table: string, key: string, rows: readonly Row[]): Promise<number>;
   /** Replaces values of a column in one statement, in every row that has one of them. */
   replaceEach(table: string, column: string, values: ReadonlyMap<string, string>): Promise<void>;
-  /** Runs a raw query (`?` values) and answers its rows. The caller states their type. */
+  /**
+   * Runs a raw query (`?` values) and answers its rows. The caller states their type. Text, here and in `run`, is for
+   * the path of a message, for what is kept for COMMIT, and for what the builder cannot write.
+   */
   rows<Result>(
     sql: string,
     bindings?: readonly Value[],

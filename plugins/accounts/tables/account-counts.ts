@@ -20,11 +20,12 @@ export interface AccountStateCount {
 export class AccountCountTable extends SqlTable {
   /** How many accounts of a tenant were not removed, and how many of them are connected. */
   async ofTenant(tenantId: string): Promise<AccountCount> {
-    const rows = await this.db.rows<{ status: AccountStatus; accounts: number }>(
-      `select status, count(*) as accounts from accounts
-       where tenant_id = ? and removed_at is null group by status`,
-      [tenantId],
-    );
+    const rows: readonly Pick<AccountStateCount, 'status' | 'accounts'>[] = await this.db
+      .knex('accounts')
+      .select('status')
+      .count({ accounts: '*' })
+      .where({ tenant_id: tenantId, removed_at: null })
+      .groupBy('status');
     return {
       total: rows.reduce((sum, row) => sum + row.accounts, 0),
       connected: rows.find((row) => row.status === 'connected')?.accounts ?? 0,
@@ -33,10 +34,13 @@ export class AccountCountTable extends SqlTable {
 
   /** How many accounts that are not removed are in which state, of all tenants. */
   async byState(): Promise<readonly AccountStateCount[]> {
-    return this.db.rows<AccountStateCount>(
-      `select a.channel, t.mode, a.status, a.reason, count(*) as accounts
-       from accounts as a join tenants as t on t.id = a.tenant_id
-       where a.removed_at is null group by a.channel, t.mode, a.status, a.reason`,
-    );
+    const state = ['a.channel', 't.mode', 'a.status', 'a.reason'];
+    return this.db
+      .knex('accounts as a')
+      .join('tenants as t', 't.id', 'a.tenant_id')
+      .select(state)
+      .count({ accounts: '*' })
+      .whereNull('a.removed_at')
+      .groupBy(state);
   }
 }

@@ -44,7 +44,7 @@ export class ContactTable extends SqlTable {
   /** Deletes contacts that became aliases, once every reference to them was changed. */
   async delete(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
-    await this.db.run(`delete from contacts where id in (${placeholders(ids.length)})`, ids);
+    await this.db.knex('contacts').whereIn('id', ids).delete();
   }
 
   /**
@@ -65,11 +65,12 @@ export class ContactTable extends SqlTable {
 
   /** Whether a contact was erased. */
   async isErased(tenantId: string, id: string): Promise<boolean> {
-    const rows = await this.db.rows(
-      `select id from contacts where tenant_id = ? and id = ? and not ${notErased}`,
-      [tenantId, id],
-    );
-    return rows.length > 0;
+    const row: unknown = await this.db
+      .knex('contacts')
+      .where({ tenant_id: tenantId, id })
+      .whereRaw(`not ${notErased}`)
+      .first('id');
+    return row !== undefined;
   }
 
   async byIds(ids: readonly string[]): Promise<readonly Contact[]> {

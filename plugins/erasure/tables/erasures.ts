@@ -37,13 +37,13 @@ export class ErasureTable extends SqlTable {
 
   /** An erasure under way. */
   async find(id: string): Promise<Erasure | undefined> {
-    const rows = await this.db.rows<ErasureRow>('select * from erasures where id = ?', [id]);
-    return rows.map(erasureOf)[0];
+    const row: ErasureRow | undefined = await this.db.knex('erasures').where({ id }).first();
+    return row && erasureOf(row);
   }
 
   /** Whether an erasure is under way. */
   async has(id: string): Promise<boolean> {
-    return (await this.db.rows('select id from erasures where id = ?', [id])).length > 0;
+    return (await this.db.knex('erasures').where({ id }).first('id')) !== undefined;
   }
 
   /** Takes the address out of an erasure whose steps are done: its row is not in the way of a clean file. */
@@ -54,7 +54,7 @@ export class ErasureTable extends SqlTable {
 
   /** Ends an erasure: nothing is left. */
   async end(id: string): Promise<void> {
-    await this.db.run('delete from erasures where id = ?', [id]);
+    await this.db.knex('erasures').where({ id }).delete();
   }
 }
 

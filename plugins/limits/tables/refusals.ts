@@ -18,11 +18,11 @@ export class RefusalTable extends SqlTable {
     firstDay: string,
     lastDay: string,
   ): Promise<readonly RefusalCounter[]> {
-    const rows = await this.db.rows<CounterColumns>(
-      `select * from refusal_counters where tenant_id = ? and day between ? and ?
-       order by day, account_id, code`,
-      [tenantId, firstDay, lastDay],
-    );
+    const rows: readonly CounterColumns[] = await this.db
+      .knex('refusal_counters')
+      .where('tenant_id', tenantId)
+      .whereBetween('day', [firstDay, lastDay])
+      .orderBy(['day', 'account_id', 'code']);
     return rows.map(({ tenant_id, account_id, ...row }) => ({
       ...{ tenantId: tenant_id, accountId: account_id },
       ...row,

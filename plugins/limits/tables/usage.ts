@@ -45,11 +45,11 @@ export class UsageTable extends SqlTable {
     firstDay: string,
     lastDay: string,
   ): Promise<readonly UsageCounter[]> {
-    const rows = await this.db.rows<CounterColumns>(
-      `select * from usage_counters where tenant_id = ? and day between ? and ?
-       order by day, account_id`,
-      [tenantId, firstDay, lastDay],
-    );
+    const rows: readonly CounterColumns[] = await this.db
+      .knex('usage_counters')
+      .where('tenant_id', tenantId)
+      .whereBetween('day', [firstDay, lastDay])
+      .orderBy(['day', 'account_id']);
     return rows.map(toCounter);
   }
 

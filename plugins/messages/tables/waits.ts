@@ -96,12 +96,13 @@ export class WaitTable extends SqlTable {
    * read without a lock, so that nobody waits who just opens one. Answers how many.
    */
   async deleteOver(moment: number, limit: number): Promise<number> {
-    const rows = await this.db.rows<{ id: string }>(
-      'select id from waits where ends_at < ? limit ?',
-      [moment, limit],
-    );
-    await this.#delete(rows.map((row) => row.id));
-    return rows.length;
+    const ids: string[] = await this.db
+      .knex('waits')
+      .where('ends_at', '<', moment)
+      .limit(limit)
+      .pluck('id');
+    await this.#delete(ids);
+    return ids.length;
   }
 
   async #delete(ids: readonly string[]): Promise<void> {
