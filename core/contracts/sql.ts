@@ -134,6 +134,20 @@ export function olderThan(
 }
 
 /**
+ * Deletes a bounded number of rows by their keys, which are read without a lock: a range would also wait for rows that
+ * others insert. Answers how many.
+ * @param which narrows and orders them
+ */
+export async function deleteSome(
+  { knex }: Sql,
+  { table, key, limit }: { readonly table: string; readonly key: string; readonly limit: number },
+  which: (rows: Knex.QueryBuilder) => Knex.QueryBuilder,
+): Promise<number> {
+  const keys: readonly string[] = await which(knex(table)).limit(limit).pluck(key);
+  return keys.length === 0 ? 0 : knex(table).whereIn(key, keys).delete();
+}
+
+/**
  * MariaDB's and MySQL's clock in SQL: milliseconds since the epoch when the row is read, not when the statement began.
  * The session is at UTC.
  */

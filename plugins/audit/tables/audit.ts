@@ -1,4 +1,4 @@
-import { SqlTable } from '../../../core/contracts/sql.ts';
+import { deleteSome, SqlTable } from '../../../core/contracts/sql.ts';
 import type { AuditRecord } from '../contract.ts';
 import type { CompletedChange } from '../lanes.ts';
 
@@ -57,14 +57,9 @@ export class AuditTable extends SqlTable {
   }
 
   /** Deletes a bounded number of entries from before a moment; answers how many. */
-  async deleteBefore(moment: number, limit: number): Promise<number> {
-    const { knex } = this.db;
-    const old: readonly Pick<AuditRow, 'id'>[] = await knex('audit')
-      .select('id')
-      .where('at', '<', moment)
-      .limit(limit);
-    if (old.length === 0) return 0;
-    const ids = old.map(({ id }) => id);
-    return knex('audit').whereIn('id', ids).delete();
+  deleteBefore(moment: number, limit: number): Promise<number> {
+    return deleteSome(this.db, { table: 'audit', key: 'id', limit }, (rows) =>
+      rows.where('at', '<', moment),
+    );
   }
 }

@@ -1,4 +1,4 @@
-import { SqlTable } from '../../../core/contracts/sql.ts';
+import { deleteSome, SqlTable } from '../../../core/contracts/sql.ts';
 
 /** A person's answer that a call has come with. */
 export interface UsedConfirmation {
@@ -30,14 +30,9 @@ export class ConfirmationTable extends SqlTable {
   }
 
   /** Deletes a bounded number of those that were used before a moment; answers how many. */
-  async deleteBefore(moment: number, limit: number): Promise<number> {
-    const old: readonly { readonly nonce: string }[] = await this.db
-      .knex('confirmations')
-      .select('nonce')
-      .where('used_at', '<', moment)
-      .limit(limit);
-    if (old.length === 0) return 0;
-    const nonces = old.map(({ nonce }) => nonce);
-    return this.db.knex('confirmations').whereIn('nonce', nonces).delete();
+  deleteBefore(moment: number, limit: number): Promise<number> {
+    return deleteSome(this.db, { table: 'confirmations', key: 'nonce', limit }, (rows) =>
+      rows.where('used_at', '<', moment),
+    );
   }
 }

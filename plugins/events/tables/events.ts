@@ -1,6 +1,12 @@
 import { chunks } from '../../../core/chunks.ts';
 import type { EventType } from '../../../core/contracts/events.ts';
-import { mysqlNow, placeholders, type Row, SqlTable } from '../../../core/contracts/sql.ts';
+import {
+  deleteSome,
+  mysqlNow,
+  placeholders,
+  type Row,
+  SqlTable,
+} from '../../../core/contracts/sql.ts';
 import { idBound, newId } from '../../../core/ids.ts';
 import type { EventRecord } from '../contract.ts';
 
@@ -156,14 +162,10 @@ export class EventTable extends SqlTable {
    * Deletes the oldest events raised before a time, a bounded number, fanned out or not; answers how many. An event's id
    * begins with that time, so that no index of it has to be kept.
    */
-  async deleteBefore(moment: number, limit: number): Promise<number> {
-    const { knex } = this.db;
-    const ids: string[] = await knex('events')
-      .where('id', '<', idBound('evt', moment))
-      .orderBy('id')
-      .limit(limit)
-      .pluck('id');
-    return ids.length === 0 ? 0 : knex('events').whereIn('id', ids).delete();
+  deleteBefore(moment: number, limit: number): Promise<number> {
+    return deleteSome(this.db, { table: 'events', key: 'id', limit }, (rows) =>
+      rows.where('id', '<', idBound('evt', moment)).orderBy('id'),
+    );
   }
 }
 

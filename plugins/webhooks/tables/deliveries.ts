@@ -1,5 +1,5 @@
 import { chunks } from '../../../core/chunks.ts';
-import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
+import { deleteSome, placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 import {
   type DeliveryBacklog,
   type DeliveryFilter,
@@ -147,13 +147,10 @@ export class DeliveryTable extends SqlTable {
   }
 
   /** Deletes a bounded number of the deliveries of a subscription; answers how many. */
-  async deleteOfWebhook(webhookId: string, limit: number): Promise<number> {
-    const { knex } = this.db;
-    const ids: string[] = await knex('deliveries')
-      .where('webhook_id', webhookId)
-      .limit(limit)
-      .pluck('id');
-    return ids.length === 0 ? 0 : knex('deliveries').whereIn('id', ids).delete();
+  deleteOfWebhook(webhookId: string, limit: number): Promise<number> {
+    return deleteSome(this.db, { table: 'deliveries', key: 'id', limit }, (rows) =>
+      rows.where('webhook_id', webhookId),
+    );
   }
 
   /** The deliveries of events about these subjects. */
