@@ -52,6 +52,8 @@ export interface Sql {
    * `Unit.now` it may be a lock wait old.
    */
   readonly clock: string;
+  /** The same clock when a row is read, after whatever the statement waited for. */
+  readonly rowClock: string;
   /**
    * Inserts rows, which must all name the same columns.
    * @throws the driver's error when a key is taken: the whole batch is then run item by item
@@ -146,9 +148,3 @@ export async function deleteSome(
   const keys: readonly string[] = await which(knex(table)).limit(limit).pluck(key);
   return keys.length === 0 ? 0 : knex(table).whereIn(key, keys).delete();
 }
-
-/**
- * MariaDB's and MySQL's clock in SQL: milliseconds since the epoch when the row is read, not when the statement began.
- * The session is at UTC.
- */
-export const mysqlNow = 'cast(unix_timestamp(sysdate(3)) * 1000 as signed)';

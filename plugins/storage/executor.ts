@@ -11,7 +11,7 @@ import {
 import type { CommitTopic } from '../../core/contracts/storage.ts';
 import { bindable } from './bindings.ts';
 import type { Statement } from './pipeline.ts';
-import { portions, quoted, rowPortions, updateOf, upsertEnd } from './sql-text.ts';
+import { mysqlNow, portions, quoted, rowPortions, updateOf, upsertEnd } from './sql-text.ts';
 
 /** Inserts of at most so many rows are prepared; larger ones differ in text with every number of rows. */
 const fewRows = 2;
@@ -61,6 +61,11 @@ export class Executor implements Sql {
     return this.dialect === 'mysql'
       ? 'cast(unix_timestamp(now(3)) * 1000 as signed)'
       : "cast(unixepoch('subsec') * 1000 as integer)";
+  }
+
+  get rowClock(): string {
+    // A statement of SQLite waits for nothing once it has begun.
+    return this.dialect === 'mysql' ? mysqlNow : this.clock;
   }
 
   async insert(table: string, rows: readonly Row[]): Promise<void> {

@@ -12,6 +12,12 @@ const maxBindings = 16_000;
 /** Characters of one statement or packet: in any script below the 16 MB that a server takes by default. */
 const maxCharacters = 2_000_000;
 
+/**
+ * MariaDB's and MySQL's clock in SQL: milliseconds since the epoch when the row is read, not when the statement began.
+ * The session is at UTC.
+ */
+export const mysqlNow = 'cast(unix_timestamp(sysdate(3)) * 1000 as signed)';
+
 /** A name of ours, as both dialects quote it. */
 export function quoted(name: string): string {
   return `\`${name}\``;

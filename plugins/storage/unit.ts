@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { mysqlNow, placeholders, type Sql } from '../../core/contracts/sql.ts';
+import { placeholders, type Sql } from '../../core/contracts/sql.ts';
 import type { CommitTopic, Lock, Tables, Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { Breaker } from './breaker.ts';
@@ -8,6 +8,7 @@ import type { LockRows, StorageContents } from './contents.ts';
 import { type Ask, Executor, type StatementRunner } from './executor.ts';
 import { faultOf, fitForLog, leavesCommitUnknown } from './faults.ts';
 import type { Statement } from './pipeline.ts';
+import { mysqlNow } from './sql-text.ts';
 import { begin, type Transaction } from './transaction.ts';
 
 /** What a transaction needs of the storage it belongs to. */

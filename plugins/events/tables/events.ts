@@ -1,12 +1,6 @@
 import { chunks } from '../../../core/chunks.ts';
 import type { EventType } from '../../../core/contracts/events.ts';
-import {
-  deleteSome,
-  mysqlNow,
-  placeholders,
-  type Row,
-  SqlTable,
-} from '../../../core/contracts/sql.ts';
+import { deleteSome, placeholders, type Row, SqlTable } from '../../../core/contracts/sql.ts';
 import { idBound, newId } from '../../../core/ids.ts';
 import type { EventRecord } from '../contract.ts';
 
@@ -16,9 +10,6 @@ const fannedOut = 1;
 
 /** Sequence of what the feed does not show: it is numbered, and before every number. */
 const outsideFeed = 0;
-
-/** Takes the turn of the fan-out, and reads the time once the row is locked. */
-const fanOutTurn = `select ${mysqlNow} as now from turns where name = 'fan-out' for update`;
 
 /** An event with its body, byte for byte as it is sent. */
 export interface KeptEvent {
@@ -80,11 +71,14 @@ export class EventTable extends SqlTable {
   async waitingForChange(
     limit: number,
   ): Promise<{ readonly events: readonly KeptEvent[]; readonly now: number }> {
-    const isMysql = this.db.dialect === 'mysql';
+    const { dialect, rowClock } = this.db;
+    const isMysql = dialect === 'mysql';
+    // Takes the turn, and reads the time once the row is locked.
+    const turnSql = `select ${rowClock} as now from turns where name = 'fan-out' for update`;
     // Without the hint a wrong estimate of the table's size can lead to a scan of all events.
     const index = isMysql ? 'force index (events_state_id)' : '';
     const [[turn], rows] = await Promise.all([
-      isMysql ? this.db.rows<{ now: number }>(fanOutTurn) : [],
+      isMysql ? this.db.rows<{ now: number }>(turnSql) : [],
       this.db.rows<EventColumns>(
         `select id, tenant_id, type, subject, payload, created_at, trace from events ${index}
          where state = ? order by id limit ?`,

@@ -1,5 +1,5 @@
 import { chunks } from '../../../core/chunks.ts';
-import { mysqlNow, placeholders, SqlTable } from '../../../core/contracts/sql.ts';
+import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 
 /** What a long poll waits for; the slots of each kind are counted for themselves. */
 export type PollKind = 'messages' | 'events';
@@ -66,7 +66,7 @@ export class WaitTable extends SqlTable {
     const processIds = [...new Set(filter.processIds)];
     if (tenantIds.length === 0) return new Map();
     const { kind, except, aliveMs } = filter;
-    const now = this.db.dialect === 'mysql' ? mysqlNow : String(Date.now());
+    const now = this.db.rowClock;
     const left = except.length === 0 ? '' : `and w.id not in (${placeholders(except.length)})`;
     const rows = await this.db.rows<{ tenant_id: string; open: number; first: number }>(
       `select w.tenant_id, sum(w.slots) as open, min(w.ends_at) - ${now} as first
