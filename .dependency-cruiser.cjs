@@ -20,11 +20,14 @@ module.exports = {
     {
       name: 'driver-knows-contracts-only',
       comment:
-        'drivers/x may import libraries, core/contracts, core/errors.ts and its own folder only: ' +
+        'drivers/x may import libraries, core/contracts, core/errors.ts, core/waiting.ts and its own folder only: ' +
         'no plugin, no other driver, no configuration. Its options and its port are handed in.',
       severity: 'error',
       from: { path: '^drivers/([^/]+)' },
-      to: { ...local, pathNot: ['^core/contracts/', '^core/errors\\.ts$', '^drivers/$1(/|$)'] },
+      to: {
+        ...local,
+        pathNot: ['^core/contracts/', '^core/(errors|waiting)\\.ts$', '^drivers/$1(/|$)'],
+      },
     },
     {
       name: 'driver-without-server',

@@ -27,6 +27,7 @@ const allowed: readonly Case[] = [
   ['drivers/simulated/fine-2.ts', 'core/errors.ts'],
   ['drivers/simulated/fine-3.ts', 'drivers/simulated/network/wire.ts'],
   ['drivers/simulated/fine-4.ts', 'ulid'],
+  ['drivers/simulated/fine-5.ts', 'core/waiting.ts'],
   ['plugins/limits/fine-1.ts', 'core/kernel.ts'],
   ['plugins/limits/fine-2.ts', 'plugins/limits/rules/cap.ts'],
   ['plugins/limits/fine-3.ts', 'plugins/messages/contract.ts', types],

@@ -3,6 +3,7 @@ import { networkMiddlewares, type tl } from '@mtcute/core';
 import { addPublicKey, LogManager } from '@mtcute/core/utils.js';
 import { BaseTelegramClient } from '@mtcute/node';
 import { DriverError, type ProxyAddress } from '../../core/contracts/driver.ts';
+import { untilAborted } from '../../core/waiting.ts';
 import { CallLimit } from './call-limit.ts';
 import type { ChatappOptions } from './options.ts';
 import { announcingSessions, knownDataCenters } from './other-data-centers.ts';
@@ -149,7 +150,9 @@ export class Client {
   ): Promise<Value> {
     const limit = new CallLimit([this.#over.signal, signal], within);
     try {
-      return await unlessAborted(limit.signal, () => method(this.library, limit.signal));
+      limit.signal.throwIfAborted();
+      // The library waits on while it is still connecting.
+      return await untilAborted(limit.signal, method(this.library, limit.signal));
     } catch (error) {
       if (!isRpcError(error)) throw error instanceof DriverError ? error : noAnswer(error);
       if (!this.#over.signal.aborted) this.#listener.refused(error);
@@ -170,22 +173,4 @@ export class Client {
 
 function noAnswer(cause: unknown): NoAnswer {
   return new NoAnswer(loggableError(cause), { cause });
-}
-
-/** Rejects at once when the signal aborts: the library waits on while it is still connecting. */
-async function unlessAborted<Value>(
-  signal: AbortSignal,
-  run: () => Promise<Value>,
-): Promise<Value> {
-  signal.throwIfAborted();
-  let giveUp = (): void => undefined;
-  const givenUp = new Promise<never>((_, reject) => {
-    giveUp = () => reject(signal.reason);
-    signal.addEventListener('abort', giveUp, { once: true });
-  });
-  try {
-    return await Promise.race([run(), givenUp]);
-  } finally {
-    signal.removeEventListener('abort', giveUp);
-  }
 }

@@ -9,7 +9,6 @@ import type {
 } from '../../core/contracts/driver.ts';
 import { notConnected } from '../../core/contracts/driver-error.ts';
 import type { AccountKeys } from './account-keys.ts';
-import { underFirst } from './before-abort.ts';
 import { type LastEnding, lost } from './close-codes.ts';
 import { type FrameWork, NetworkConnection } from './connection.ts';
 import { ContactBook } from './contact-book.ts';
@@ -25,6 +24,7 @@ import { Outbound } from './outbound.ts';
 import { builtContentOf } from './outbound-content.ts';
 import { Recipients } from './recipients.ts';
 import type { Throttle } from './throttle.ts';
+import { underFirst } from './under-first.ts';
 import { Unlinking } from './unlinking.ts';
 
 /** What all attempts of a session have in common. */

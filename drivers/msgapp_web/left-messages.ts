@@ -1,11 +1,12 @@
 import type { Port } from '../../core/contracts/driver.ts';
+import { untilAborted } from '../../core/waiting.ts';
 import { allOf } from './all-of.ts';
 import { arrivingName } from './arriving.ts';
 import { ArrivingMessage } from './arriving-message.ts';
-import { beforeAbort, underFirst } from './before-abort.ts';
 import type { Erased } from './erased.ts';
 import { errorText } from './error-text.ts';
 import { loadLibrary } from './library.ts';
+import { underFirst } from './under-first.ts';
 
 /** In which the gateway is given what is left, in milliseconds: the end of the link is reported after it. */
 const handOverMs = 5_000;
@@ -26,7 +27,7 @@ export async function handOverLeft(
 ): Promise<void> {
   const signals = [superseded, AbortSignal.timeout(handOverMs)];
   try {
-    await underFirst(signals, (signal) => beforeAbort(signal, handOver(port, erased, signal)));
+    await underFirst(signals, (signal) => untilAborted(signal, handOver(port, erased, signal)));
   } catch (error) {
     if (superseded.aborted) return;
     const facts = { accountId, error: errorText(error) };

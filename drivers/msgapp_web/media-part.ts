@@ -1,6 +1,6 @@
 import { PassThrough, type Readable } from 'node:stream';
 import { DriverError, type InboundMedia, type MediaKind } from '../../core/contracts/driver.ts';
-import { beforeAbort } from './before-abort.ts';
+import { untilAborted } from '../../core/waiting.ts';
 import type { Library, LibrarySocket } from './library.ts';
 
 /** The media of a message, as the network describes it. */
@@ -86,10 +86,11 @@ export function inboundMedia(
     async open(signal: AbortSignal): Promise<Readable> {
       const host = socket.getMediaHost();
       const opening = library.downloadContentFromMessage({ mediaKey, directPath }, type, { host });
-      const stream = await beforeAbort(signal, opening).catch((error: unknown) => {
-        opening.then((late) => late.destroy()).catch(() => undefined);
-        throw failureOf(socket, error);
-      });
+      const stream = await untilAborted(signal, opening, (late) => late.destroy()).catch(
+        (error: unknown) => {
+          throw failureOf(socket, error);
+        },
+      );
       const file = new PassThrough();
       const givenUp = (): unknown => file.destroy(asError(signal.reason));
       signal.addEventListener('abort', givenUp, { once: true });

@@ -1,6 +1,6 @@
 import type { AnyMessageContent } from 'baileys';
 import type { MediaFile, OutboundMessage, Port } from '../../core/contracts/driver.ts';
-import { beforeAbort } from './before-abort.ts';
+import { untilAborted } from '../../core/waiting.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { libraryLog } from './library-log.ts';
 import { requireTemporaryRoom } from './temporary-room.ts';
@@ -52,7 +52,7 @@ export async function builtContentOf(
       },
     );
   try {
-    return await beforeAbort(over.signal, build());
+    return await untilAborted(over.signal, build());
   } finally {
     clearTimeout(timer);
     // The file is not needed any more.

@@ -8,8 +8,8 @@ import {
   type Sent,
 } from '../../core/contracts/driver.ts';
 import { notConnected } from '../../core/contracts/driver-error.ts';
+import { untilAborted, withTimeout } from '../../core/waiting.ts';
 import type { AccountKeys } from './account-keys.ts';
-import { beforeAbort } from './before-abort.ts';
 import type { ContactBook } from './contact-book.ts';
 import type { Erased } from './erased.ts';
 import { sessionsFree } from './held-sessions.ts';
@@ -72,7 +72,7 @@ export class Outbound {
     const handed = { over: false };
     this.#sending.add(reference);
     try {
-      const answer = await beforeAbort(signal, this.#exchange(message, handed, signal));
+      const answer = await untilAborted(signal, this.#exchange(message, handed, signal));
       if (answer === undefined) throw noAnswer();
       return this.#sent(reference, answer);
     } catch (error) {
@@ -162,7 +162,7 @@ export class Outbound {
       if (!handed.over) await recipients.forget(destination);
       throw error;
     }
-    return await inTime(answer);
+    return await withTimeout(answerTimeoutMs, noAnswer(), answer);
   }
 
   /**
@@ -193,13 +193,4 @@ export class Outbound {
     }
     return { networkId: reference, at: attrs.t ? Number(attrs.t) * 1_000 : Date.now() };
   }
-}
-
-/** The network's answer to what was handed over; undefined when there is none in time. */
-async function inTime(answer: Promise<BinaryNode | undefined>): Promise<BinaryNode | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), answerTimeoutMs);
-  });
-  return await Promise.race([answer, over]).finally(() => clearTimeout(timer));
 }

@@ -1,5 +1,5 @@
+import { untilAborted } from '../../core/waiting.ts';
 import type { AccountKeys } from './account-keys.ts';
-import { beforeAbort } from './before-abort.ts';
 import type { LastEnding } from './close-codes.ts';
 import type { Library, LibrarySocket } from './library.ts';
 
@@ -51,7 +51,7 @@ export class Unlinking {
       // The network may end the connection instead of answering.
       over.addEventListener('abort', () => (this.#done ? resolve() : reject(over.reason)));
     });
-    await beforeAbort(signal, Promise.race([done, ended]));
+    await untilAborted(signal, Promise.race([done, ended]));
   }
 
   /** Unlinks a phone that may be of another number: nothing of it is kept. Resolves to how the connection ends. */

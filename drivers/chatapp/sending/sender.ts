@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Long, tl } from '@mtcute/core';
 import {
   type ContactAddress,
@@ -8,6 +7,7 @@ import {
   type Sent,
 } from '../../../core/contracts/driver.ts';
 import { notConnected } from '../../../core/contracts/driver-error.ts';
+import { atMost } from '../../../core/waiting.ts';
 import type { AccountCheck } from '../account-check.ts';
 import type { Client } from '../client.ts';
 import type { People } from '../people.ts';
@@ -86,10 +86,7 @@ export class Sender {
    */
   async end(reason: 'logged_out' | 'replaced'): Promise<void> {
     this.#ended = reason;
-    await Promise.race([
-      Promise.allSettled(this.#underWay),
-      sleep(this.#parts.timing.lastAnswers, undefined, { ref: false }),
-    ]);
+    await atMost(this.#parts.timing.lastAnswers, Promise.allSettled(this.#underWay));
   }
 
   async #send(message: OutboundMessage, signal: AbortSignal): Promise<Sent> {

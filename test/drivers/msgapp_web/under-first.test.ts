@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import t from 'tap';
-import { underFirst } from '../../../drivers/msgapp_web/before-abort.ts';
+import { underFirst } from '../../../drivers/msgapp_web/under-first.ts';
 
 /** How much a signal holds on to: those who listen, and what Node keeps of the signals that were made of it. */
 function heldBy(signal: AbortSignal): number {
