@@ -6,20 +6,18 @@ import type {
   Port,
   Session,
 } from '../core/contracts/driver.ts';
-import type { DriverFaults } from '../core/contracts/driver-faults.ts';
+import { type DriverFaults, DriverHung } from '../core/contracts/driver-faults.ts';
 import { asDriver, type DriverPlace } from '../core/driver-context.ts';
 import { GatewayError } from '../core/errors.ts';
 import { PacedLines } from '../core/paced-lines.ts';
+import { withTimeout } from '../core/waiting.ts';
 import { ContainedSession, type SessionParts } from './contained-session.ts';
 import { Holds } from './holds.ts';
+import { closeMs } from './isolated/driver.ts';
 import type { Suspect, Watch } from './stall-watch.ts';
-import { within } from './within.ts';
 
 /** How long a call may take before it is said to hang; a driver's `link` and `resume` are then given up. */
 const hangMs = 60_000;
-
-/** Time-out of `close` when the gateway stops, milliseconds. */
-const closeMs = 2_000;
 
 /** What a containment works with. */
 export interface ContainmentParts {
@@ -69,13 +67,12 @@ export class ContainedDriver implements Driver {
   async close(): Promise<void> {
     const { faults } = this.#parts;
     const closing = asDriver(this.#place, async () => this.#driver.close?.());
-    const closed = closing.catch((error: unknown) =>
-      faults.report({ ...this.#place, kind: 'threw', call: 'close', error }),
-    );
-    await within(closeMs, closed, () => {
-      faults.report({ ...this.#place, kind: 'hung', call: 'close' });
-      throw new Error('close did not come back');
-    }).catch(() => undefined);
+    const late = new DriverHung('close');
+    await withTimeout(closeMs, late, closing).catch((error: unknown) => {
+      const fault =
+        error === late ? ({ kind: 'hung' } as const) : ({ kind: 'threw', error } as const);
+      faults.report({ ...this.#place, ...fault, call: 'close' });
+    });
   }
 
   /** @throws whatever the driver has thrown, and TypeError when it answers no names */

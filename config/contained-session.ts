@@ -11,7 +11,6 @@ import { driverPort, type PortParts } from './driver-port.ts';
 import { driverSignal } from './driver-signal.ts';
 import type { Holds } from './holds.ts';
 import type { Suspect } from './stall-watch.ts';
-import { within } from './within.ts';
 
 /** What the contained sessions of one driver share. */
 export interface SessionParts extends PortParts {
@@ -20,6 +19,13 @@ export interface SessionParts extends PortParts {
   /** The sentence that the owner of an account reads while it is held back. */
   readonly heldBack: string;
   readonly hangMs: number;
+}
+
+/** The end of waiting for work from outside. */
+interface Cut<Result> {
+  readonly signal: AbortSignal;
+  /** The answer, or throw, instead of that of the work. */
+  readonly instead: () => Result;
 }
 
 /** The driver's session, and the end of its right to say anything. */
@@ -187,4 +193,36 @@ export class ContainedSession implements Session, Suspect {
 function heldBack(certain: boolean): DriverError {
   const message = 'The account is held back: its driver kept the gateway from all other work.';
   return new DriverError('stalled', message, { certain, retryAfterMs: certain ? 0 : null });
+}
+
+/**
+ * Settles as the work does.
+ * @param late called once when the work takes longer; an error that `late` throws rejects the promise
+ */
+function within<Result>(
+  ms: number,
+  work: Promise<Result>,
+  late: () => void,
+  cut: Cut<Result>,
+): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const end = (settle: () => void): void => {
+      try {
+        settle();
+      } catch (error) {
+        reject(error);
+      }
+    };
+    const timer = setTimeout(() => end(late), ms);
+    timer.unref();
+    const onCut = (): void => {
+      clearTimeout(timer);
+      end(() => resolve(cut.instead()));
+    };
+    cut.signal.addEventListener('abort', onCut, { once: true });
+    work.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+      cut.signal.removeEventListener('abort', onCut);
+    });
+  });
 }

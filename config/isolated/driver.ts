@@ -22,8 +22,8 @@ const longestPauseMs = 300_000;
 /** A thread that has run for so long is followed by the first pause again, milliseconds. */
 const calmMs = 600_000;
 
-/** How long the driver may take to close, milliseconds. */
-const closeMs = 3_000;
+/** Time-out of a driver's `close` when the gateway stops, in a thread of its own or not, milliseconds. */
+export const closeMs = 3_000;
 
 /** How many answers of a rule are kept. */
 const mostKnown = 10_000;

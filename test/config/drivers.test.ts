@@ -1,4 +1,6 @@
 import { Readable } from 'node:stream';
+import { mock } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { ContainedDriver } from '../../config/contained-driver.ts';
 import { makeChannelDrivers } from '../../config/drivers.ts';
@@ -241,6 +243,23 @@ t.test('the containment of a driver from outside', async (t) => {
     () => driver.open(account, port as unknown as Port),
     /no session: answer is no function/,
   );
+});
+
+t.test('a driver has 3 s to close, and hangs after that', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const faults: DriverFault[] = [];
+  const report = (fault: DriverFault) => faults.push(fault);
+  const parts = { faults: { report }, watch: new StallWatch({ report }), heldBack: 'Held back.' };
+  // As much of a driver as is called.
+  const inner = { capabilities: {}, close: () => new Promise(() => undefined) };
+  const closing = new ContainedDriver('mail', inner as unknown as Driver, parts).close();
+  mock.timers.tick(2_999);
+  await turn();
+  t.same(faults, []);
+  mock.timers.tick(1);
+  await closing;
+  t.strictSame(faults, [{ channel: 'mail', accountId: null, kind: 'hung', call: 'close' }]);
 });
 
 t.test("a driver's listeners, media and streams run as its own", async (t) => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
-import { within } from '../../config/within.ts';
+import { withTimeout } from '../../core/waiting.ts';
 import { serverUrl } from '../servers/borrow.ts';
 import { makeFolder } from '../servers/server.ts';
 import type { Teardown } from './processes.ts';
@@ -56,9 +56,11 @@ async function createMariadb(t: Teardown): Promise<Database> {
 
 /** @throws after a minute, and prints what the server is doing. */
 async function drop(server: string, name: string): Promise<void> {
-  await within(60_000, execute(server, `DROP DATABASE IF EXISTS ${name}`), () => {
-    void execute(server, 'SHOW FULL PROCESSLIST').then(console.error);
-    throw new Error(`${name} is not dropped after a minute`);
+  const late = new Error(`${name} is not dropped after a minute`);
+  const dropping = execute(server, `DROP DATABASE IF EXISTS ${name}`);
+  await withTimeout(60_000, late, dropping).catch((error: unknown) => {
+    if (error === late) void execute(server, 'SHOW FULL PROCESSLIST').then(console.error);
+    throw error;
   });
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { within } from '../../config/within.ts';
+import { withTimeout } from '../../core/waiting.ts';
 import { freePort } from './ports.ts';
 
 /** Longer than a gateway takes to stop before it ends itself, in milliseconds. */
@@ -68,8 +68,9 @@ export class ProjectProcess {
   async kill(signal: NodeJS.Signals = 'SIGTERM'): Promise<Exit> {
     this.#child.kill(signal);
     this.#child.kill('SIGCONT');
-    return await within(goneMs, this.exit, () => {
-      throw new Error(`${this.pid} runs ${goneMs} ms after ${signal}:\n${this.#output}`);
+    return await withTimeout(goneMs, 'its end', this.exit).catch((cause: unknown) => {
+      const output = this.#output;
+      throw new Error(`${this.pid} has not ended after ${signal}:\n${output}`, { cause });
     });
   }
 
