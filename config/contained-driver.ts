@@ -7,11 +7,11 @@ import type {
   Session,
 } from '../core/contracts/driver.ts';
 import { type DriverFaults, DriverHung } from '../core/contracts/driver-faults.ts';
-import { asDriver, type DriverPlace } from '../core/driver-context.ts';
 import { GatewayError } from '../core/errors.ts';
 import { PacedLines } from '../core/paced-lines.ts';
 import { withTimeout } from '../core/waiting.ts';
 import { ContainedSession, type SessionParts } from './contained-session.ts';
+import { asDriver, type DriverPlace } from './driver-context.ts';
 import { Holds } from './holds.ts';
 import { closeMs } from './isolated/driver.ts';
 import type { Suspect, Watch } from './stall-watch.ts';

@@ -5,8 +5,8 @@ import {
   type Session,
 } from '../core/contracts/driver.ts';
 import { type DriverFaults, DriverHung } from '../core/contracts/driver-faults.ts';
-import { asDriver, asGateway, type DriverPlace } from '../core/driver-context.ts';
 import { refuseNoSession } from '../core/driver-values.ts';
+import { asDriver, asGateway, type DriverPlace } from './driver-context.ts';
 import { driverPort, type PortParts } from './driver-port.ts';
 import { driverSignal } from './driver-signal.ts';
 import type { Holds } from './holds.ts';

@@ -4,9 +4,9 @@ import type {
   DriverFaults,
 } from '../core/contracts/driver-faults.ts';
 import type { Counter, Metrics } from '../core/contracts/metrics.ts';
-import { driverAtWork } from '../core/driver-context.ts';
 import type { GatewayLog } from '../core/log.ts';
 import { PacedLines } from '../core/paced-lines.ts';
+import { driverAtWork } from './driver-context.ts';
 
 const texts: Readonly<Record<DriverFaultKind, string>> = {
   threw: 'a driver threw what its contract does not allow',

@@ -1,6 +1,6 @@
 import type { DriverEvent, Port } from '../core/contracts/driver.ts';
-import { asDriver, asGateway } from '../core/driver-context.ts';
 import type { PacedLines } from '../core/paced-lines.ts';
+import { asDriver, asGateway } from './driver-context.ts';
 import { driverMedia, withMedia } from './driver-media.ts';
 import { type EnterDriver, gatewaySignal } from './driver-signal.ts';
 import { pacedLog } from './paced-log.ts';

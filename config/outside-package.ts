@@ -3,10 +3,10 @@ import { pathToFileURL } from 'node:url';
 import type { DriverLog } from '../core/contracts/driver.ts';
 import { messageOf } from '../core/error-code.ts';
 import type { GatewayLog } from '../core/log.ts';
-import { pluginFacts } from '../core/plugin-facts.ts';
 import { withTimeout } from '../core/waiting.ts';
 import { ConfigError } from './error.ts';
 import { makeWithOptions, type OutsideFactory } from './outside-options.ts';
+import { pluginFacts } from './plugin-facts.ts';
 import { whereThrown } from './where-thrown.ts';
 
 /** A package that the configuration names, for a driver or a plugin. */

@@ -1,9 +1,9 @@
 import { messageOf } from '../core/error-code.ts';
 import { type GatewayPlugin, gatewayPlugin } from '../core/kernel.ts';
 import type { GatewayLog } from '../core/log.ts';
-import { type PluginFacts, pluginFacts } from '../core/plugin-facts.ts';
 import { ConfigError } from './error.ts';
 import { makeOfPackage } from './outside-package.ts';
+import { type PluginFacts, pluginFacts } from './plugin-facts.ts';
 import type { GatewayConfig } from './schema.ts';
 import { whereThrown } from './where-thrown.ts';
 

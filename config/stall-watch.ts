@@ -1,5 +1,5 @@
 import type { DriverFaults } from '../core/contracts/driver-faults.ts';
-import type { DriverPlace } from '../core/driver-context.ts';
+import type { DriverPlace } from './driver-context.ts';
 
 /** From which standstill of the event loop on somebody is blamed, milliseconds. */
 const stallMs = 1_000;

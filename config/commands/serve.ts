@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { driverAtWork } from '../../core/driver-context.ts';
 import { secondsMs } from '../../core/durations.ts';
 import { createGateway, type Gateway, type GatewayParts } from '../../core/kernel.ts';
 import { createLog, type GatewayLog } from '../../core/log.ts';
@@ -9,6 +8,7 @@ import { gatewayAddresses } from '../addresses.ts';
 import { leftInPlace } from '../backup/placing.ts';
 import { unfinishedWork } from '../backup/work-folder.ts';
 import { composeGateway } from '../compose.ts';
+import { driverAtWork } from '../driver-context.ts';
 import { embeddedDatabase } from '../embedded-database.ts';
 import type { Environment } from '../environment.ts';
 import { refuseUnservable } from '../load.ts';

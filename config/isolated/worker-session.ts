@@ -7,8 +7,8 @@ import type {
   Session,
 } from '../../core/contracts/driver.ts';
 import { notConnected } from '../../core/contracts/driver-error.ts';
-import { asDriver, type DriverPlace } from '../../core/driver-context.ts';
 import { refuseNoSession } from '../../core/driver-values.ts';
+import { asDriver, type DriverPlace } from '../driver-context.ts';
 import { driverSignal, type EnterDriver } from '../driver-signal.ts';
 import type { ThreadCalls } from './calls.ts';
 import type { LeaseWatch } from './lease-watch.ts';

@@ -6,8 +6,8 @@ import type {
   DriverAccount,
   StoredCredentials,
 } from '../../core/contracts/driver.ts';
-import { asDriver, driverAtWork } from '../../core/driver-context.ts';
 import { SharedDeadline } from '../../core/shared-deadline.ts';
+import { asDriver, driverAtWork } from '../driver-context.ts';
 import { refuseNoDriver } from '../driver-shape.ts';
 import { isThrownAtAbort } from '../driver-signal.ts';
 import { makeOfPackage } from '../outside-package.ts';

@@ -1,8 +1,8 @@
 import { type ProxyAddress, proxyUrl } from '../../core/contracts/driver-proxy.ts';
 import type { Tables } from '../../core/contracts/storage.ts';
-import { parseProxyUrl } from '../../core/proxy-url.ts';
 import type { Secrets } from '../secrets/contract.ts';
 import { proxyContext } from './proxies.ts';
+import { parseProxyUrl } from './proxy-url.ts';
 
 /** A proxy that accounts connect through. */
 export interface UsedProxy extends ProxyAddress {

@@ -1,9 +1,9 @@
 import { type ProxyAddress, proxyUrl } from '../../core/contracts/driver-proxy.ts';
 import { asError } from '../../core/error-code.ts';
 import type { GatewayLog } from '../../core/log.ts';
-import { parseProxyUrl } from '../../core/proxy-url.ts';
 import type { Egress } from '../egress/contract.ts';
 import type { Secrets } from '../secrets/contract.ts';
+import { parseProxyUrl } from './proxy-url.ts';
 import type { AccountRow } from './tables/account-rows.ts';
 
 /** What the proxies of accounts work with. */

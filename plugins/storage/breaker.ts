@@ -1,8 +1,8 @@
 import type { GatewayError } from '../../core/errors.ts';
-import { LastingCondition } from '../../core/lasting-condition.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { Access } from './connection.ts';
 import { faultOf, saysServerIsGone, unavailable } from './faults.ts';
+import { LastingCondition } from './lasting-condition.ts';
 
 /** The least time from the start of one probe to the start of the next. */
 const probeEveryMs = 1_000;

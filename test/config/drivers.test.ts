@@ -3,6 +3,7 @@ import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { ContainedDriver } from '../../config/contained-driver.ts';
+import { driverAtWork } from '../../config/driver-context.ts';
 import { makeChannelDrivers } from '../../config/drivers.ts';
 import { StallWatch } from '../../config/stall-watch.ts';
 import type {
@@ -15,7 +16,6 @@ import type {
   Session,
 } from '../../core/contracts/driver.ts';
 import type { DriverFault } from '../../core/contracts/driver-faults.ts';
-import { driverAtWork } from '../../core/driver-context.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { SharedDeadline } from '../../core/shared-deadline.ts';
 

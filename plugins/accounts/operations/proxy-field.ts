@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import type { Driver } from '../../../core/contracts/driver.ts';
-import { proxyDescription } from '../../../core/proxy-url.ts';
 import { Nullable } from '../../../core/schemas.ts';
 import type { AccountProxies } from '../proxies.ts';
+import { proxyDescription } from '../proxy-url.ts';
 import { refuseFields } from './imports.ts';
 
 /** The field of a body that names the proxy of an account. */

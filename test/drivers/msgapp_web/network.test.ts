@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { DriverError, type MediaFile } from '../../../core/contracts/driver.ts';
-import { parseProxyUrl } from '../../../core/proxy-url.ts';
+import { parseProxyUrl } from '../../../plugins/accounts/proxy-url.ts';
 import { Bench, type Opened } from '../../../testing/contract/driver/bench.ts';
 import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { startHttpProxy } from '../../harness/proxy-servers.ts';

@@ -4,10 +4,10 @@ import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deflateSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { parseProxyUrl } from '../../../core/proxy-url.ts';
 import { loadLibrary } from '../../../drivers/msgapp_web/library.ts';
 import { libraryLog } from '../../../drivers/msgapp_web/library-log.ts';
 import { proxied } from '../../../drivers/msgapp_web/proxied.ts';
+import { parseProxyUrl } from '../../../plugins/accounts/proxy-url.ts';
 import { listening } from '../../harness/ports.ts';
 import { type ProxyServer, startHttpProxy, startSocksProxy } from '../../harness/proxy-servers.ts';
 

@@ -1,4 +1,4 @@
-import type { PluginStorage } from './contracts/plugin-storage.ts';
+import type { PluginStorage } from '../core/contracts/plugin-storage.ts';
 
 /** The property under which fastify-plugin keeps name and dependencies. */
 const metadata = Symbol.for('plugin-meta');

@@ -1,4 +1,4 @@
-import type { GatewayLog } from './log.ts';
+import type { GatewayLog } from '../../core/log.ts';
 
 /** The two lines of a condition that lasts. */
 export interface ConditionTexts {

@@ -1,4 +1,4 @@
-import type { ProxyAddress } from './contracts/driver-proxy.ts';
+import type { ProxyAddress } from '../../core/contracts/driver-proxy.ts';
 
 /** What `parseProxyUrl` takes, for people. */
 export const proxyDescription =
