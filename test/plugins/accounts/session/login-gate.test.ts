@@ -1,6 +1,6 @@
 import t from 'tap';
-import { LoginGate } from '../../../plugins/accounts/session/login-gate.ts';
-import { SteppedTimers } from './stepped-timers.ts';
+import { LoginGate } from '../../../../plugins/accounts/session/login-gate.ts';
+import { SteppedTimers } from '../stepped-timers.ts';
 
 /** A gate for ten log-ins a second, at even intervals. */
 function makeGate() {

@@ -5,13 +5,13 @@ import {
   type MediaFile,
   type OutboundMedia,
   type OutboundMessage,
-} from '../../../core/contracts/driver.ts';
-import { plainOptions } from '../../../plugins/accounts/connections.ts';
-import { databases } from '../../harness/databases.ts';
-import { mediaServer, picture } from '../../harness/media-server.ts';
-import { until } from '../../harness/story.ts';
-import { mediaWorld } from '../media/world.ts';
-import { World } from './world.ts';
+} from '../../../../core/contracts/driver.ts';
+import { plainOptions } from '../../../../plugins/accounts/connections.ts';
+import { databases } from '../../../harness/databases.ts';
+import { mediaServer, picture } from '../../../harness/media-server.ts';
+import { until } from '../../../harness/story.ts';
+import { mediaWorld } from '../../media/world.ts';
+import { World } from '../world.ts';
 
 const [engine] = databases;
 const patient = (): AbortSignal => new AbortController().signal;

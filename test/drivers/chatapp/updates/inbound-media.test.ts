@@ -7,9 +7,9 @@ import {
   type DriverEvent,
   type InboundMedia,
   type MessageEvent,
-} from '../../../core/contracts/driver.ts';
-import { friend, startBench, textTo } from './bench.ts';
-import type { Written } from './network/control.ts';
+} from '../../../../core/contracts/driver.ts';
+import { friend, startBench, textTo } from '../bench.ts';
+import type { Written } from '../network/control.ts';
 
 const patient = () => AbortSignal.timeout(20_000);
 const size = 3_000_000;

@@ -1,10 +1,10 @@
 import t from 'tap';
-import { verifyWebhook } from '../../public/client.ts';
-import { runGateway } from '../harness/gateway.ts';
-import { guideBlocks } from '../harness/guide.ts';
-import { type ProjectProcess, startProcess } from '../harness/processes.ts';
-import { startReceiver } from '../harness/receiver.ts';
-import { phoneNumber, successOf, until } from '../harness/story.ts';
+import { verifyWebhook } from '../../../public/client.ts';
+import { runGateway } from '../../harness/gateway.ts';
+import { guideBlocks } from '../../harness/guide.ts';
+import { type ProjectProcess, startProcess } from '../../harness/processes.ts';
+import { startReceiver } from '../../harness/receiver.ts';
+import { phoneNumber, successOf, until } from '../../harness/story.ts';
 
 t.test('events are triggered, and forwarded to a receiver of this machine', async (t) => {
   const { api, baseUrl, key, liveKey } = await runGateway(t, { databaseUrl: null });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { EventQueues } from '../../../plugins/accounts/session/event-queues.ts';
+import { EventQueues } from '../../../../plugins/accounts/session/event-queues.ts';
 
 t.test('each kind of event keeps its order and holds up no other', async (t) => {
   const queues = new EventQueues();

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { gatewayVersion } from '../../../core/version.ts';
-import { offByDefault } from '../../../plugins/tenants/features.ts';
-import { getMe } from '../../../plugins/tenants/operations/get-me.ts';
-import { databases } from '../../harness/databases.ts';
-import { type Customer, openOffice } from '../webhooks/office.ts';
+import { gatewayVersion } from '../../../../core/version.ts';
+import { offByDefault } from '../../../../plugins/tenants/features.ts';
+import { getMe } from '../../../../plugins/tenants/operations/get-me.ts';
+import { databases } from '../../../harness/databases.ts';
+import { type Customer, openOffice } from '../../webhooks/office.ts';
 
 const none = { enable: [], disable: [] };
 const events = (features: readonly string[]) => features.filter((one) => one.startsWith('event:'));

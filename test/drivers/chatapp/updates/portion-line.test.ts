@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import type { DriverEvent, MessageEvent } from '../../../core/contracts/driver.ts';
-import { type Portion, PortionLine } from '../../../drivers/chatapp/updates/portion-line.ts';
+import type { DriverEvent, MessageEvent } from '../../../../core/contracts/driver.ts';
+import { type Portion, PortionLine } from '../../../../drivers/chatapp/updates/portion-line.ts';
 
 t.test('nothing is handed over behind a refusal while others are slow', async (t) => {
   const refusal = new Error('not stored');

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ParkedLeases } from '../../../plugins/accounts/session/parked-leases.ts';
+import { ParkedLeases } from '../../../../plugins/accounts/session/parked-leases.ts';
 
 t.test('a lease that comes back is kept for twice as long, an hour at most', async (t) => {
   let now = 0;

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { PhoneMailbox } from '../../../drivers/simulated/network/mailbox.ts';
-import type { SessionNotice } from '../../../drivers/simulated/network/protocol.ts';
-import { NetworkStore } from '../../../drivers/simulated/network/store.ts';
+import { PhoneMailbox } from '../../../../drivers/simulated/network/mailbox.ts';
+import type { SessionNotice } from '../../../../drivers/simulated/network/protocol.ts';
+import { NetworkStore } from '../../../../drivers/simulated/network/store.ts';
 
 t.test('what waits for a phone comes in order, whatever the clock is set to', async (t) => {
   const store = new NetworkStore(join(t.testdir(), 'network.sqlite'));

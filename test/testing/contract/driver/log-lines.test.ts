@@ -1,5 +1,5 @@
 import t from 'tap';
-import { LogLines } from '../../testing/contract/driver/log-lines.ts';
+import { LogLines } from '../../../../testing/contract/driver/log-lines.ts';
 
 const secret = JSON.stringify({ key: 'a "b"\n' });
 

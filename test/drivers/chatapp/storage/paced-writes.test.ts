@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { PacedWrites } from '../../../drivers/chatapp/storage/paced-writes.ts';
+import { PacedWrites } from '../../../../drivers/chatapp/storage/paced-writes.ts';
 
 t.test('the first write is at once, one follows for all that came meanwhile', async (t) => {
   const over = new AbortController();

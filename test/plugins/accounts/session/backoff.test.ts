@@ -1,5 +1,5 @@
 import t from 'tap';
-import { jittered, nextPause } from '../../../plugins/accounts/session/backoff.ts';
+import { jittered, nextPause } from '../../../../plugins/accounts/session/backoff.ts';
 
 t.test('pauses between tries to reconnect', async (t) => {
   const row = (tries: number, lostForMs: number, maxMs: number, from = 0): readonly number[] => {

@@ -1,10 +1,10 @@
 import { tl } from '@mtcute/core';
 import t from 'tap';
-import type { Client } from '../../../drivers/chatapp/client.ts';
-import type { People } from '../../../drivers/chatapp/people.ts';
-import type { CredentialBuffer } from '../../../drivers/chatapp/storage/credential-buffer.ts';
-import { pauseMs } from '../../../drivers/chatapp/updates/failed-look-ups.ts';
-import { ReadMarks } from '../../../drivers/chatapp/updates/read-marks.ts';
+import type { Client } from '../../../../drivers/chatapp/client.ts';
+import type { People } from '../../../../drivers/chatapp/people.ts';
+import type { CredentialBuffer } from '../../../../drivers/chatapp/storage/credential-buffer.ts';
+import { pauseMs } from '../../../../drivers/chatapp/updates/failed-look-ups.ts';
+import { ReadMarks } from '../../../../drivers/chatapp/updates/read-marks.ts';
 
 /** The one message that is among the last sends. */
 const lastSend = 4_000;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { runGateway } from '../harness/gateway.ts';
-import { startProcess } from '../harness/processes.ts';
-import { phoneNumber, successOf, until } from '../harness/story.ts';
+import { runGateway } from '../../harness/gateway.ts';
+import { startProcess } from '../../harness/processes.ts';
+import { phoneNumber, successOf, until } from '../../harness/story.ts';
 
 t.test('a trigger changes nothing but what it is for', async (t) => {
   const { api, baseUrl, key } = await runGateway(t, { databaseUrl: null });

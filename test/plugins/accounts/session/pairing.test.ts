@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Pairing } from '../../../plugins/accounts/session/pairing.ts';
+import { Pairing } from '../../../../plugins/accounts/session/pairing.ts';
 
 t.test('a pairing notifies who waits, and counts wrong values', async (t) => {
   const request = { method: 'code', importContacts: false, importHistory: false };

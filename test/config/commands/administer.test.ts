@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
-import { administer } from '../../config/commands/administer.ts';
-import type { AdministrationCommand } from '../../config/commands/command.ts';
-import { parseCommand } from '../../config/commands/parse.ts';
-import { composeAdministration } from '../../config/compose-administration.ts';
-import { readConfig } from '../../config/read.ts';
-import { createGateway } from '../../core/kernel.ts';
-import { createLog } from '../../core/log.ts';
-import { StartRefusal } from '../../core/start-refusal.ts';
-import { connect } from '../../plugins/storage/connection.ts';
+import { administer } from '../../../config/commands/administer.ts';
+import type { AdministrationCommand } from '../../../config/commands/command.ts';
+import { parseCommand } from '../../../config/commands/parse.ts';
+import { composeAdministration } from '../../../config/compose-administration.ts';
+import { readConfig } from '../../../config/read.ts';
+import { createGateway } from '../../../core/kernel.ts';
+import { createLog } from '../../../core/log.ts';
+import { StartRefusal } from '../../../core/start-refusal.ts';
+import { connect } from '../../../plugins/storage/connection.ts';
 
 const parsed = (line: string) => parseCommand(line.split(' ')) as AdministrationCommand;
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { makeChatappDriver } from '../../../drivers/chatapp/driver.ts';
-import { chatappOptions } from '../../../drivers/chatapp/options.ts';
-import { isAskFor } from '../../../testing/contract/driver/steps.ts';
-import { until } from '../../harness/story.ts';
-import { link, startBench } from './bench.ts';
+import { makeChatappDriver } from '../../../../drivers/chatapp/driver.ts';
+import { chatappOptions } from '../../../../drivers/chatapp/options.ts';
+import { isAskFor } from '../../../../testing/contract/driver/steps.ts';
+import { until } from '../../../harness/story.ts';
+import { link, startBench } from '../bench.ts';
 
 t.test('options', async (t) => {
   const given = { api_id: 1, api_hash: 'secret hash' };

@@ -1,13 +1,13 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { carriedOut } from '../../../drivers/simulated/control.ts';
+import { carriedOut } from '../../../../drivers/simulated/control.ts';
 import {
   type NetworkOptions,
   startSimulatedNetwork,
-} from '../../../testing/kit/simulated-network.ts';
-import { runGateway } from '../../harness/gateway.ts';
-import { scaled } from '../../harness/scale.ts';
+} from '../../../../testing/kit/simulated-network.ts';
+import { runGateway } from '../../../harness/gateway.ts';
+import { scaled } from '../../../harness/scale.ts';
 import {
   bodyOf,
   outbox,
@@ -16,7 +16,7 @@ import {
   sendAccepted,
   until,
   untilMessage,
-} from '../../harness/story.ts';
+} from '../../../harness/story.ts';
 
 const from = { phone: phoneNumber(9_000), name: 'Ada' };
 

@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { StateEvent } from '../../../core/contracts/driver.ts';
-import { triggerOf } from '../../../plugins/accounts/session/trigger.ts';
+import type { StateEvent } from '../../../../core/contracts/driver.ts';
+import { triggerOf } from '../../../../plugins/accounts/session/trigger.ts';
 
 t.test('what a state of the session means for the account', async (t) => {
   const state = { type: 'state', detail: 'Why.' } as const;

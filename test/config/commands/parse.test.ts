@@ -1,6 +1,6 @@
 import t from 'tap';
-import { parseCommand } from '../../config/commands/parse.ts';
-import { UsageError, usage } from '../../config/commands/usage.ts';
+import { parseCommand } from '../../../config/commands/parse.ts';
+import { UsageError, usage } from '../../../config/commands/usage.ts';
 
 const understood: readonly [string, object][] = [
   ['serve', { name: 'serve' }],

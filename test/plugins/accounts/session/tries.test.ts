@@ -1,7 +1,7 @@
 import t from 'tap';
-import { LoginGate } from '../../../plugins/accounts/session/login-gate.ts';
-import { Tries } from '../../../plugins/accounts/session/tries.ts';
-import { SteppedTimers } from './stepped-timers.ts';
+import { LoginGate } from '../../../../plugins/accounts/session/login-gate.ts';
+import { Tries } from '../../../../plugins/accounts/session/tries.ts';
+import { SteppedTimers } from '../stepped-timers.ts';
 
 const reconnectMaxMs = 300_000;
 

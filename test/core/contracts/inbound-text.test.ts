@@ -5,7 +5,7 @@ import {
   locationText,
   pollText,
   unsupportedText,
-} from '../../core/contracts/inbound-text.ts';
+} from '../../../core/contracts/inbound-text.ts';
 
 t.test('a message that is no text reads as one line in brackets', async (t) => {
   t.equal(

@@ -1,9 +1,9 @@
 import t from 'tap';
-import type { Storage } from '../../../core/contracts/storage.ts';
-import { CredentialCache } from '../../../plugins/accounts/session/credential-cache.ts';
-import { FencedCredentials, type Phase } from '../../../plugins/accounts/session/credentials.ts';
-import { databases } from '../../harness/databases.ts';
-import { World } from './world.ts';
+import type { Storage } from '../../../../core/contracts/storage.ts';
+import { CredentialCache } from '../../../../plugins/accounts/session/credential-cache.ts';
+import { FencedCredentials, type Phase } from '../../../../plugins/accounts/session/credentials.ts';
+import { databases } from '../../../harness/databases.ts';
+import { World } from '../world.ts';
 
 t.test('a session sees its own part, within the bound of all', async (t) => {
   const cache = new CredentialCache(1_000);

@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { ReceiptEvent } from '../../../core/contracts/driver.ts';
-import { ReceiptGroup } from '../../../plugins/accounts/session/receipt-group.ts';
+import type { ReceiptEvent } from '../../../../core/contracts/driver.ts';
+import { ReceiptGroup } from '../../../../plugins/accounts/session/receipt-group.ts';
 
 t.test('receipts that fail together are tried alone, all at once and in their order', async (t) => {
   const group = new ReceiptGroup();

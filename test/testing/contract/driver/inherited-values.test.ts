@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import t from 'tap';
-import type { DriverEvent } from '../../core/contracts/driver.ts';
-import { LogLines } from '../../testing/contract/driver/log-lines.ts';
-import { MemoryPort } from '../../testing/contract/driver.ts';
+import type { DriverEvent } from '../../../../core/contracts/driver.ts';
+import { LogLines } from '../../../../testing/contract/driver/log-lines.ts';
+import { MemoryPort } from '../../../../testing/contract/driver.ts';
 
 const contact = { phone: '+12025550123', networkId: null, name: 'Ada' };
 const media = { kind: 'image', mimeType: null, fileName: null, size: null, url: null } as const;
