@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import { Closed } from '../../core/schemas.ts';
-import { Count } from './fields.ts';
 
 /** Authentication, and what becomes of keys. */
 export const TenantsSettings = Closed({
@@ -18,5 +17,4 @@ export const TenantsSettings = Closed({
     maximum: 36_500,
     'x-unit': 'd',
   }),
-  cache_entries: Count('keys remembered at most, wrong ones included', 10_000, 1),
 });

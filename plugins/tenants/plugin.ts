@@ -14,6 +14,9 @@ import { keyOperations } from './operations/keys.ts';
 import { configuredPlans, unknownPlans } from './plans.ts';
 import { tenantsService } from './service.ts';
 
+/** Keys that are remembered at most, wrong ones included. */
+const mostRemembered = 10_000;
+
 /** Tenants, their plans and the keys that name them. */
 export default gatewayPlugin('tenants', ['storage'], async (app) => {
   const { container, operations } = app;
@@ -28,7 +31,7 @@ export default gatewayPlugin('tenants', ['storage'], async (app) => {
     use = made;
     const remembering = {
       maxAgeMs: secondsMs(config.tenants.cache_s),
-      maxEntries: config.tenants.cache_entries,
+      maxEntries: mostRemembered,
       monotonic: () => clock.monotonic(),
     };
     return keyAuthenticator(storage.read, remembering, (keyId) => made.note(keyId));
