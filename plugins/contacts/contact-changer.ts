@@ -1,5 +1,6 @@
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
+import { oneByOne } from '../../core/one-by-one.ts';
 import { pacedSteps } from '../../core/paced-steps.ts';
 import {
   type ContactChangeInput,
@@ -19,15 +20,11 @@ export function makeForgetSomeLane(
     name: 'contacts.forget-some',
     maxBatch: 1,
     locks: ({ tenantId }) => [`tenant:${tenantId}`],
-    async run(unit, inputs) {
-      const isMore: boolean[] = [];
-      for (const { tenantId, id } of inputs) {
-        const contact = await unit.contacts.find(tenantId, id);
-        const isLeft = contact?.private && (await messages.forgetSome(unit, tenantId, contact.id));
-        isMore.push(isLeft ?? false);
-      }
-      return isMore;
-    },
+    run: oneByOne(async (unit, { tenantId, id }) => {
+      const contact = await unit.contacts.find(tenantId, id);
+      const isLeft = contact?.private && (await messages.forgetSome(unit, tenantId, contact.id));
+      return isLeft ?? false;
+    }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Messages } from '../../core/contracts/messages.ts';
 import type { Lane, Storage, Unit } from '../../core/contracts/storage.ts';
+import { oneByOne } from '../../core/one-by-one.ts';
 import type { Erasure } from '../erasure/contract.ts';
 import type { Contact } from './contract.ts';
 
@@ -19,14 +20,10 @@ export function makeEraseLane(
     // Each reads the queues of its contact's accounts.
     maxBatch: 1,
     locks: ({ tenantId }) => [`tenant:${tenantId}`],
-    async run(unit, inputs) {
-      const begun: (Erasure | null)[] = [];
-      for (const { tenantId, id } of inputs) {
-        const contact = await unit.contacts.find(tenantId, id);
-        begun.push(contact === null ? null : await beginErasure(unit, contact, messages));
-      }
-      return begun;
-    },
+    run: oneByOne(async (unit, { tenantId, id }) => {
+      const contact = await unit.contacts.find(tenantId, id);
+      return contact === null ? null : await beginErasure(unit, contact, messages);
+    }),
     // Run again it would find no such contact. An alias is not found here either: see `submitErasure`.
     async recover(unit, { tenantId, id }) {
       if (!(await unit.contacts.isErased(tenantId, id))) return undefined;
@@ -67,13 +64,7 @@ export function makeEraseSomeLane(messages: Pick<Messages, 'eraseSome'>): Lane<E
     name: 'contacts.erase-some',
     maxBatch: 1,
     locks: ({ tenantId }) => [`tenant:${tenantId}`],
-    async run(unit, inputs) {
-      const isMore: boolean[] = [];
-      for (const { tenantId, id } of inputs) {
-        isMore.push(await messages.eraseSome(unit, tenantId, id));
-      }
-      return isMore;
-    },
+    run: oneByOne((unit, { tenantId, id }) => messages.eraseSome(unit, tenantId, id)),
   };
 }
 
@@ -81,10 +72,8 @@ export function makeEraseSomeLane(messages: Pick<Messages, 'eraseSome'>): Lane<E
 export const forgetOpenersLane: Lane<Erasure, boolean> = {
   name: 'contacts.forget-openers',
   locks: () => [],
-  async run(unit, inputs) {
-    for (const { contactId } of inputs) {
-      if (contactId !== null) await unit.threads.deleteOfContacts([contactId]);
-    }
-    return inputs.map(() => false);
-  },
+  run: oneByOne(async (unit, { contactId }) => {
+    if (contactId !== null) await unit.threads.deleteOfContacts([contactId]);
+    return false;
+  }),
 };

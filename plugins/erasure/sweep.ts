@@ -3,6 +3,7 @@ import { spread } from '../../core/backoff.ts';
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
+import { oneByOne } from '../../core/one-by-one.ts';
 import { PacedLines } from '../../core/paced-lines.ts';
 import { pacedSteps } from '../../core/paced-steps.ts';
 import { untilAborted } from '../../core/waiting.ts';
@@ -27,10 +28,7 @@ function erasureLane(how: 'blank' | 'end'): Lane<string, void> {
   return {
     name: `erasures.${how}`,
     locks: () => [],
-    async run(unit, ids) {
-      for (const id of ids) await unit.erasures[how](id);
-      return ids.map(() => undefined);
-    },
+    run: oneByOne((unit, id) => unit.erasures[how](id)),
   };
 }
 

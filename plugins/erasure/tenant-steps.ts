@@ -1,5 +1,6 @@
 import { chunks } from '../../core/chunks.ts';
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
+import { oneByOne } from '../../core/one-by-one.ts';
 import type { Erasure, ErasureStep } from './contract.ts';
 import type { Belonging, PrimaryKey } from './tables/belongings.ts';
 
@@ -19,26 +20,20 @@ const deleteLane: Lane<Deletion, void> = {
   name: 'erasures.delete-rows',
   maxBatch: 1,
   locks: () => [],
-  async run(unit, inputs) {
-    for (const { of, rows } of inputs) {
-      // Media is given up with its message.
-      if (of.table === 'messages') await unit.messages.delete(rows.map(({ id }) => String(id)));
-      else await unit.tenantRows.delete(of, rows);
-    }
-    return inputs.map(() => undefined);
-  },
+  run: oneByOne(async (unit, { of, rows }) => {
+    // Media is given up with its message.
+    if (of.table === 'messages') await unit.messages.delete(rows.map(({ id }) => String(id)));
+    else await unit.tenantRows.delete(of, rows);
+  }),
 };
 
 const forgetLane: Lane<Erasure, void> = {
   name: 'erasures.forget-tenant',
   locks: ({ tenantId }) => [`tenant:${tenantId}`],
-  async run(unit, inputs) {
-    for (const { tenantId } of inputs) {
-      await unit.media.giveUpOfTenant(tenantId);
-      await unit.tenants.forget(tenantId);
-    }
-    return inputs.map(() => undefined);
-  },
+  run: oneByOne(async (unit, { tenantId }) => {
+    await unit.media.giveUpOfTenant(tenantId);
+    await unit.tenants.forget(tenantId);
+  }),
 };
 
 /**

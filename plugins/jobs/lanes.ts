@@ -1,4 +1,5 @@
 import type { Lane } from '../../core/contracts/storage.ts';
+import { oneByOne } from '../../core/one-by-one.ts';
 import type { LeaseToken } from '../cluster/contract.ts';
 import type { Job } from './contract.ts';
 import { isDue } from './job-work.ts';
@@ -27,25 +28,18 @@ export const claimJobLane: Lane<JobClaim, LeaseToken | null> = {
   name: 'jobs.claim',
   maxBatch: 1,
   locks: ({ name }) => [`job:${name}`],
-  run: async (unit, inputs) => {
-    const outputs: (LeaseToken | null)[] = [];
-    for (const { name, everyMs, owner, leaseMs } of inputs) {
-      const [job] = await unit.jobs.find([name]);
-      const holder = job?.owner ?? null;
-      const isFree =
-        holder === null ||
-        holder === owner ||
-        (await unit.leaseHolders.lockDead([holder])).includes(holder);
-      if (job === undefined || !isDue(job.dueAt, everyMs, unit.now) || !isFree) {
-        outputs.push(null);
-        continue;
-      }
-      await unit.jobs.leases.take([name], owner, unit.now + leaseMs);
-      const [taken] = await unit.jobs.leases.find([name]);
-      outputs.push({ id: name, owner, number: taken?.fence ?? 0 });
-    }
-    return outputs;
-  },
+  run: oneByOne(async (unit, { name, everyMs, owner, leaseMs }) => {
+    const [job] = await unit.jobs.find([name]);
+    const holder = job?.owner ?? null;
+    const isFree =
+      holder === null ||
+      holder === owner ||
+      (await unit.leaseHolders.lockDead([holder])).includes(holder);
+    if (job === undefined || !isDue(job.dueAt, everyMs, unit.now) || !isFree) return null;
+    await unit.jobs.leases.take([name], owner, unit.now + leaseMs);
+    const [taken] = await unit.jobs.leases.find([name]);
+    return { id: name, owner, number: taken?.fence ?? 0 };
+  }),
 };
 
 /** A job that a process gives up. */
@@ -59,10 +53,8 @@ export interface JobRelease {
 export const releaseJobLane: Lane<JobRelease, null> = {
   name: 'jobs.release',
   locks: ({ lease }) => [`job:${lease.id}`],
-  run: async (unit, inputs) => {
-    for (const { lease, dueInMs } of inputs) {
-      await unit.jobs.leases.release([lease], { due_at: unit.now + dueInMs });
-    }
-    return inputs.map(() => null);
-  },
+  run: oneByOne(async (unit, { lease, dueInMs }) => {
+    await unit.jobs.leases.release([lease], { due_at: unit.now + dueInMs });
+    return null;
+  }),
 };

@@ -1,15 +1,14 @@
-import type { Lane, Lock } from '../../core/contracts/storage.ts';
+import type { Lane } from '../../core/contracts/storage.ts';
+import { oneByOne } from '../../core/one-by-one.ts';
 import type { MediaLocation } from './contract.ts';
 
 /** Rows that one transaction of the sweep takes. */
 export const sweepSize = 200;
 
-const noLocks = (): readonly Lock[] => [];
-
 /** Stores the row of a file before the file, so that no file is without a row. */
 export const announceLane: Lane<MediaLocation, void> = {
   name: 'media.announce',
-  locks: noLocks,
+  locks: () => [],
   async run(unit, locations) {
     await unit.media.announce(locations, unit.now);
     return locations.map(() => undefined);
@@ -19,7 +18,7 @@ export const announceLane: Lane<MediaLocation, void> = {
 /** Gives up files whose message was not stored. */
 export const discardLane: Lane<MediaLocation, void> = {
   name: 'media.discard',
-  locks: noLocks,
+  locks: () => [],
   async run(unit, locations) {
     await unit.media.giveUpWaiting(locations, unit.now);
     return locations.map(() => undefined);
@@ -36,23 +35,19 @@ export interface Retention {
 export const retireLane: Lane<Retention, number> = {
   name: 'media.retire',
   maxBatch: 1,
-  locks: noLocks,
-  async run(unit, inputs) {
-    const counts: number[] = [];
-    for (const { keptMs, waitingMs } of inputs) {
-      const age = { keptBefore: unit.now - keptMs, waitingBefore: unit.now - waitingMs };
-      const { count, messageIds } = await unit.media.giveUpOld(age, sweepSize);
-      await unit.messages.forgetMedia(messageIds);
-      counts.push(count);
-    }
-    return counts;
-  },
+  locks: () => [],
+  run: oneByOne(async (unit, { keptMs, waitingMs }) => {
+    const age = { keptBefore: unit.now - keptMs, waitingBefore: unit.now - waitingMs };
+    const { count, messageIds } = await unit.media.giveUpOld(age, sweepSize);
+    await unit.messages.forgetMedia(messageIds);
+    return count;
+  }),
 };
 
 /** Deletes the rows of deleted files. */
 export const forgetLane: Lane<readonly string[], void> = {
   name: 'media.forget',
-  locks: noLocks,
+  locks: () => [],
   async run(unit, inputs) {
     await unit.media.delete(inputs.flat());
     return inputs.map(() => undefined);

@@ -1,4 +1,5 @@
 import type { Lane, Storage, Unit } from '../../core/contracts/storage.ts';
+import { oneByOne } from '../../core/one-by-one.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import type { Secrets } from './contract.ts';
 
@@ -18,14 +19,7 @@ function canaryLane(
   name: string,
   store: (unit: Unit, sealed: string) => Promise<void>,
 ): Lane<string, void> {
-  return {
-    name,
-    locks: () => [],
-    async run(unit, inputs) {
-      for (const sealed of inputs) await store(unit, sealed);
-      return inputs.map(() => undefined);
-    },
-  };
+  return { name, locks: () => [], run: oneByOne(store) };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
+import { oneByOne } from '../../core/one-by-one.ts';
 import { resealCanary } from './canary.ts';
 import type { Resealed, Resealing, SealedSource, SealedValue, Secrets } from './contract.ts';
 
@@ -18,10 +19,7 @@ const resealLane: Lane<Batch, void> = {
   name: 'secrets.reseal',
   maxBatch: 1,
   locks: ({ changes }) => changes.map(({ value }) => value.lock),
-  async run(unit, batches) {
-    for (const { source, changes } of batches) await source.replace(unit, changes);
-    return batches.map(() => undefined);
-  },
+  run: oneByOne((unit, { source, changes }) => source.replace(unit, changes)),
 };
 
 /**

@@ -1,4 +1,5 @@
 import type { Lane } from '../../core/contracts/storage.ts';
+import { oneByOne } from '../../core/one-by-one.ts';
 import type { AuditRecord } from '../audit/contract.ts';
 import type { ApiKey, NewKey, Tenant, TenantMode } from './contract.ts';
 import { offByDefault } from './features.ts';
@@ -40,32 +41,28 @@ export const beginTenantLane: Lane<readonly FirstTenant[], readonly Begun[]> = {
   name: 'tenants.begin',
   maxBatch: 1,
   locks: () => [],
-  run: async (unit, inputs) => {
-    const answers: (readonly Begun[])[] = [];
-    for (const pair of inputs) {
-      await unit.tenants.insertFirst(pair.map((wanted) => firstTenant(wanted, unit.now)));
-      const first = new Map((await unit.tenants.first()).map((tenant) => [tenant.mode, tenant]));
-      const begun: Begun[] = [];
-      for (const { mode, id, key, preset, entryId } of pair) {
-        const tenant = first.get(mode);
-        const made = tenant?.id === id;
-        const isDeleted = tenant?.status === 'deleted';
-        if (tenant === undefined || isDeleted || !(made || preset)) {
-          begun.push({ mode, made: false, revoked: isDeleted && preset, added: null });
-          continue;
-        }
-        const record = hashed(key, tenant.id, unit.now);
-        await unit.apiKeys.insertMissing([record]);
-        const [stored] = await unit.apiKeys.findByHash([record.hash]);
-        const isNew = stored?.id === record.id;
-        const added = isNew && preset ? record : null;
-        if (added !== null) await unit.audit.insertMissing([entryOf(entryId, added, unit.now)]);
-        begun.push({ mode, made, revoked: stored?.revokedAt !== null, added });
+  run: oneByOne(async (unit, pair) => {
+    await unit.tenants.insertFirst(pair.map((wanted) => firstTenant(wanted, unit.now)));
+    const first = new Map((await unit.tenants.first()).map((tenant) => [tenant.mode, tenant]));
+    const begun: Begun[] = [];
+    for (const { mode, id, key, preset, entryId } of pair) {
+      const tenant = first.get(mode);
+      const made = tenant?.id === id;
+      const isDeleted = tenant?.status === 'deleted';
+      if (tenant === undefined || isDeleted || !(made || preset)) {
+        begun.push({ mode, made: false, revoked: isDeleted && preset, added: null });
+        continue;
       }
-      answers.push(begun);
+      const record = hashed(key, tenant.id, unit.now);
+      await unit.apiKeys.insertMissing([record]);
+      const [stored] = await unit.apiKeys.findByHash([record.hash]);
+      const isNew = stored?.id === record.id;
+      const added = isNew && preset ? record : null;
+      if (added !== null) await unit.audit.insertMissing([entryOf(entryId, added, unit.now)]);
+      begun.push({ mode, made, revoked: stored?.revokedAt !== null, added });
     }
-    return answers;
-  },
+    return begun;
+  }),
 };
 
 function firstTenant({ id, mode, name, plan }: FirstTenant, createdAt: number): Tenant {

@@ -1,5 +1,6 @@
 import type { Lane, Tables } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
+import { oneByOne } from '../../core/one-by-one.ts';
 import { type PruneLane, pruneLane } from '../../core/pruning.ts';
 import type { ApiKey, KeySettings, NewKey } from './contract.ts';
 import type { KeyUseNote } from './key-use.ts';
@@ -67,14 +68,10 @@ async function keyRefusal(
 export const revokeKeyLane: Lane<Pick<ApiKey, 'id' | 'tenantId'>, ApiKey | null> = {
   name: 'keys.revoke',
   locks: ({ tenantId }) => [`tenant:${tenantId}`],
-  run: async (unit, inputs) => {
-    const answers: (ApiKey | null)[] = [];
-    for (const { id } of inputs) {
-      await unit.apiKeys.revoke(id, unit.now);
-      answers.push(await unit.apiKeys.find(id));
-    }
-    return answers;
-  },
+  run: oneByOne(async (unit, { id }) => {
+    await unit.apiKeys.revoke(id, unit.now);
+    return await unit.apiKeys.find(id);
+  }),
 };
 
 /** Stores when keys were used last. */

@@ -1,4 +1,5 @@
 import type { Lane } from '../../core/contracts/storage.ts';
+import { oneByOne } from '../../core/one-by-one.ts';
 import type { NewKey, Tenant, TenantUpdate } from './contract.ts';
 import { changeFeatures } from './features.ts';
 import { hashed } from './keys.ts';
@@ -71,16 +72,12 @@ export const deleteTenantLane: Lane<Deletion, Tenant | null> = {
   name: 'tenants.delete',
   maxBatch: 1,
   locks: ({ id }) => [`tenant:${id}`],
-  run: async (unit, inputs) => {
-    const answers: (Tenant | null)[] = [];
-    for (const { id, features } of inputs) {
-      const tenant = (await unit.tenants.find([id])).get(id) ?? null;
-      answers.push(tenant);
-      if (tenant === null || tenant.status === 'deleted') continue;
-      await unit.apiKeys.revokeOf(id, unit.now);
-      await unit.tenants.change(id, { status: 'deleted', disabled: features });
-      await unit.erasures.begin({ id, tenantId: id, contactId: null, address: null }, unit.now);
-    }
-    return answers;
-  },
+  run: oneByOne(async (unit, { id, features }) => {
+    const tenant = (await unit.tenants.find([id])).get(id) ?? null;
+    if (tenant === null || tenant.status === 'deleted') return tenant;
+    await unit.apiKeys.revokeOf(id, unit.now);
+    await unit.tenants.change(id, { status: 'deleted', disabled: features });
+    await unit.erasures.begin({ id, tenantId: id, contactId: null, address: null }, unit.now);
+    return tenant;
+  }),
 };

@@ -2,6 +2,7 @@ import type { Broker } from '../../core/contracts/broker.ts';
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { type MintAddress, withFreshMedia } from '../../core/media-reference.ts';
+import { oneByOne } from '../../core/one-by-one.ts';
 import { type DeliveryPage, type DeliverySearch, searchDeliveries } from './delivery-search.ts';
 import { notifyOwners } from './engine/due-notices.ts';
 import { makeReplayLane } from './replay.ts';
@@ -17,11 +18,7 @@ const forgetLane: Lane<string, number> = {
   name: 'webhooks.forget-webhook',
   maxBatch: 1,
   locks: () => [],
-  async run(unit, webhookIds) {
-    const counts: number[] = [];
-    for (const id of webhookIds) counts.push(await unit.deliveries.deleteOfWebhook(id, portion));
-    return counts;
-  },
+  run: oneByOne((unit, id) => unit.deliveries.deleteOfWebhook(id, portion)),
 };
 
 /** A delivery with the body that it carries; null once its event is gone. */

@@ -43,10 +43,8 @@ export interface GiveBackInput {
 export const giveBackLane: Lane<GiveBackInput, null> = {
   name: 'leases.leave',
   locks: ({ fences }) => fences.map((fence) => `lease:${fence.id}` as const),
-  run: async (unit, inputs) => {
-    for (const { fences, how } of inputs) {
-      await (how === 'release' ? unit.leases.rows.release(fences) : unit.leases.end(fences));
-    }
-    return inputs.map(() => null);
-  },
+  run: oneByOne(async (unit, { fences, how }) => {
+    await (how === 'release' ? unit.leases.rows.release(fences) : unit.leases.end(fences));
+    return null;
+  }),
 };

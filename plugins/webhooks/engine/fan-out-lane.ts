@@ -1,4 +1,5 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import { oneByOne } from '../../../core/one-by-one.ts';
 import type { Plans } from '../../tenants/contract.ts';
 import { type Due, receiversOf } from './due-notices.ts';
 import { makeDeliveries } from './fan-out.ts';
@@ -25,11 +26,7 @@ export function makeFanOutLane(plans: Plans, due: Due): Lane<null, FannedOut> {
     name: 'webhooks.fan-out',
     maxBatch: 1,
     locks: () => [],
-    async run(unit, inputs) {
-      const outputs: FannedOut[] = [];
-      for (const _ of inputs) outputs.push(await fanOutOldest(unit, plans, due));
-      return outputs;
-    },
+    run: oneByOne((unit) => fanOutOldest(unit, plans, due)),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import { oneByOne } from '../../../core/one-by-one.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 import type { LeasedReceiver } from '../tables/receiver-rows.ts';
 
@@ -22,22 +23,18 @@ export const claimReceiversLane: Lane<ReceiverClaim, ClaimedReceivers> = {
   name: 'webhooks.claim',
   maxBatch: 1,
   locks: () => [],
-  async run(unit, inputs) {
-    const outputs: ClaimedReceivers[] = [];
-    for (const { owner, leaseMs, limit } of inputs) {
-      const { now } = unit;
-      const claim = { owner, now, expiresAt: now + leaseMs, limit };
-      const leases = await unit.receivers.leases.claim(claim);
-      const won = new Map(leases.map((lease) => [lease.id, lease]));
-      const found = await unit.receivers.find([...won.keys()]);
-      const receivers = found.flatMap((receiver) => {
-        const lease = won.get(receiver.id);
-        return lease === undefined ? [] : [{ receiver, lease }];
-      });
-      outputs.push({ receivers, now });
-    }
-    return outputs;
-  },
+  run: oneByOne(async (unit, { owner, leaseMs, limit }) => {
+    const { now } = unit;
+    const claim = { owner, now, expiresAt: now + leaseMs, limit };
+    const leases = await unit.receivers.leases.claim(claim);
+    const won = new Map(leases.map((lease) => [lease.id, lease]));
+    const found = await unit.receivers.find([...won.keys()]);
+    const receivers = found.flatMap((receiver) => {
+      const lease = won.get(receiver.id);
+      return lease === undefined ? [] : [{ receiver, lease }];
+    });
+    return { receivers, now };
+  }),
 };
 
 /** Release of a receiver by a process. */

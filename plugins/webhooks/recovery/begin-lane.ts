@@ -1,5 +1,6 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
+import { oneByOne } from '../../../core/one-by-one.ts';
 import type { Recovery } from '../tables/recoveries.ts';
 
 /** A recovery to begin. */
@@ -21,11 +22,7 @@ export const beginRecoveryLane: Lane<BeginInput, BeginOutput> = {
   name: 'webhooks.begin-recovery',
   maxBatch: 1,
   locks: ({ tenantId }) => [`tenant:${tenantId}`],
-  async run(unit, inputs) {
-    const outputs: BeginOutput[] = [];
-    for (const input of inputs) outputs.push(await begin(unit, input));
-    return outputs;
-  },
+  run: oneByOne(begin),
 };
 
 async function begin(unit: Unit, input: BeginInput): Promise<BeginOutput> {

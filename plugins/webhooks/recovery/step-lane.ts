@@ -1,5 +1,6 @@
 import { allEventTypes } from '../../../core/contracts/events.ts';
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import { oneByOne } from '../../../core/one-by-one.ts';
 import type { Plans, Tenant } from '../../tenants/contract.ts';
 import { type Due, wakeNow } from '../engine/due-notices.ts';
 import { goesOut, hasEvents, mayUseWebhooks } from '../matching.ts';
@@ -28,11 +29,7 @@ export function makeStepLane(parts: StepParts): Lane<string, StepOutput> {
     name: 'webhooks.recovery-step',
     maxBatch: 1,
     locks: () => [],
-    async run(unit, webhookIds) {
-      const outputs: StepOutput[] = [];
-      for (const id of webhookIds) outputs.push(await step(unit, id, parts));
-      return outputs;
-    },
+    run: oneByOne((unit, id) => step(unit, id, parts)),
   };
 }
 
