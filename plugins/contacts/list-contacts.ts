@@ -1,8 +1,8 @@
 import { addressesOf, type ChannelDrivers } from '../../core/contact-address.ts';
 import type { ActingCaller } from '../../core/contracts/caller.ts';
 import type { ContactPage, ContactQuery } from '../../core/contracts/contacts.ts';
-import type { Json } from '../../core/contracts/json.ts';
 import { GatewayError } from '../../core/errors.ts';
+import { listPosition } from '../../core/list-position.ts';
 import { type AnyOperation, operation } from '../../core/operation.ts';
 import { parsePhoneInAddress } from '../../core/phone.ts';
 import type { Cursors } from '../secrets/contract.ts';
@@ -74,7 +74,7 @@ export async function contactPage(
     before:
       query.before === undefined
         ? null
-        : positionOf(cursors.read(listId, tenantId, query.before, 'before')),
+        : listPosition(cursors.read(listId, tenantId, query.before, 'before')),
     accounts: accountIds,
     limit: limit + 1,
   });
@@ -110,13 +110,4 @@ function formsOf(
   if (fault !== undefined) throw fault;
   const phone = parsePhoneInAddress(address) ?? address;
   return [...new Set([address, ...forms.values(), phone])];
-}
-
-/** What `list_contacts` put into its cursor. */
-function positionOf(position: Json): { readonly createdAt: number; readonly id: string } {
-  const [createdAt, id] = Array.isArray(position) ? (position as readonly Json[]) : [];
-  if (typeof createdAt !== 'number' || typeof id !== 'string') {
-    throw new GatewayError('invalid_cursor');
-  }
-  return { createdAt, id };
 }

@@ -1,4 +1,5 @@
 import { olderThan, type Sql } from '../../../core/contracts/sql.ts';
+import type { ListPosition } from '../../../core/list-position.ts';
 import type { WantedAccounts } from '../../../core/scopes.ts';
 import type { Contact } from '../contract.ts';
 import { type ContactColumns, contactFromColumns } from './contact-rows.ts';
@@ -11,7 +12,7 @@ export interface ContactFilter {
   readonly addresses?: readonly string[];
   /** Those that exchanged messages with one of these accounts; all when absent or null. */
   readonly accounts?: WantedAccounts;
-  readonly before: { readonly createdAt: number; readonly id: string } | null;
+  readonly before: ListPosition | null;
   readonly limit: number;
 }
 

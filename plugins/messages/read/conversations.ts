@@ -1,6 +1,6 @@
 import type { Tables } from '../../../core/contracts/storage.ts';
+import type { ListPosition } from '../../../core/list-position.ts';
 import { isWanted, type WantedAccounts } from '../../../core/scopes.ts';
-import type { ListPosition } from '../tables/message-lists.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
 import type { ThreadKey } from '../tables/threads.ts';
 import { threadKey } from '../threads.ts';

@@ -1,6 +1,7 @@
 import type { Json } from '../../../core/contracts/json.ts';
 import type { Tables } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
+import { listPosition } from '../../../core/list-position.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { wantedAccounts } from '../../../core/scopes.ts';
@@ -9,7 +10,6 @@ import { inboundExample } from '../examples.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
 import { threadKey } from '../threads.ts';
 import { conversationPage, foundConversations, type SearchPosition } from './conversations.ts';
-import { listPosition } from './position.ts';
 import { ConversationsAnswer, ConversationsQuery } from './schemas.ts';
 import { wordsOf } from './search.ts';
 import { messageView } from './view.ts';

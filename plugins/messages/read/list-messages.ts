@@ -1,5 +1,6 @@
 import type { ActingCaller } from '../../../core/contracts/caller.ts';
 import type { MessagePage, MessageQuery } from '../../../core/contracts/messages.ts';
+import { listPosition } from '../../../core/list-position.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { wantedAccounts } from '../../../core/scopes.ts';
@@ -8,7 +9,6 @@ import { inboundExample, messageCursorExample, outboundExample } from '../exampl
 import type { MessageFilter } from '../tables/message-lists.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
 import { ofAccounts } from './of-accounts.ts';
-import { listPosition } from './position.ts';
 import { ListAnswer, ListQuery } from './schemas.ts';
 import { searchPage, wordsOf } from './search.ts';
 import { messageView } from './view.ts';

@@ -1,6 +1,7 @@
+import type { ListPosition } from '../../../core/list-position.ts';
 import type { WantedAccounts } from '../../../core/scopes.ts';
 import { isNewer } from '../tables/conversations.ts';
-import type { ListPosition, MessageFilter } from '../tables/message-lists.ts';
+import type { MessageFilter } from '../tables/message-lists.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
 import { listPositionOf } from './search.ts';
 

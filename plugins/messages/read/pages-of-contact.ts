@@ -1,5 +1,5 @@
 import type { Tables } from '../../../core/contracts/storage.ts';
-import type { ListPosition } from '../tables/message-lists.ts';
+import type { ListPosition } from '../../../core/list-position.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
 
 /** All messages with a contact, newest first, a page at a time. */

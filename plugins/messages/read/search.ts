@@ -1,4 +1,5 @@
-import type { ListPosition, MessageFilter } from '../tables/message-lists.ts';
+import type { ListPosition } from '../../../core/list-position.ts';
+import type { MessageFilter } from '../tables/message-lists.ts';
 import type { MessageStatus, MessageWithContact } from '../tables/message-rows.ts';
 
 /** What a search asks of a message beyond the list that it is in. Null: anything. */

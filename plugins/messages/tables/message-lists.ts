@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { olderThan, type Sql } from '../../../core/contracts/sql.ts';
+import type { ListPosition } from '../../../core/list-position.ts';
 import {
   type Direction,
   type JoinedColumns,
@@ -7,12 +8,6 @@ import {
   type MessageWithContact,
   withContacts,
 } from './message-rows.ts';
-
-/** A position in the list of messages: those older than it follow. */
-export interface ListPosition {
-  readonly createdAt: number;
-  readonly id: string;
-}
 
 /** Which messages a list has, newest first. */
 export interface MessageFilter {

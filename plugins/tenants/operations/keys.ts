@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import type { Json } from '../../../core/contracts/json.ts';
 import { GatewayError } from '../../../core/errors.ts';
+import { listPosition } from '../../../core/list-position.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Nullable, notBlank } from '../../../core/schemas.ts';
 import type { Cursors } from '../../secrets/contract.ts';
@@ -68,7 +68,7 @@ function listKeys({ page, cursors }: KeyOperationsParts): AnyOperation {
       const position =
         before === undefined
           ? null
-          : positionOf(cursors().read(listId, tenantId, before, 'before'));
+          : listPosition(cursors().read(listId, tenantId, before, 'before'));
       const found = await page(tenantId, { before: position, limit: limit + 1 });
       const keys = found.slice(0, limit);
       const last = found.length > limit ? keys.at(-1) : undefined;
@@ -77,15 +77,6 @@ function listKeys({ page, cursors }: KeyOperationsParts): AnyOperation {
       return { status: 200, body: { keys: keys.map(keyView), next_cursor } };
     },
   });
-}
-
-/** What `list_keys` put into its cursor. */
-function positionOf(position: Json): readonly [number, string] {
-  const [createdAt, id] = Array.isArray(position) ? (position as readonly Json[]) : [];
-  if (typeof createdAt !== 'number' || typeof id !== 'string') {
-    throw new GatewayError('invalid_cursor');
-  }
-  return [createdAt, id];
 }
 
 function createKey({ create, find }: KeyOperationsParts): AnyOperation {

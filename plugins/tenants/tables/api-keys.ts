@@ -1,4 +1,5 @@
 import { olderThan, SqlTable } from '../../../core/contracts/sql.ts';
+import type { ListPosition } from '../../../core/list-position.ts';
 import type { ApiKey, Tenant, TenantRow } from '../contract.ts';
 import { columns, type KeyRow, type RightColumns, rights, rightsOf, toKey } from './key-rows.ts';
 import { toTenant } from './tenants.ts';
@@ -18,7 +19,7 @@ export interface KeyOwner {
 /** Filter of a page of keys. */
 export interface KeyFilter {
   /** Upper bound, exclusive, by creation time and id; null for the newest. */
-  readonly before: readonly [createdAt: number, id: string] | null;
+  readonly before: ListPosition | null;
   readonly limit: number;
 }
 
@@ -135,10 +136,7 @@ export class ApiKeyTable extends SqlTable {
       .select(columns)
       .where('tenant_id', tenantId)
       .whereNull('revoked_at');
-    if (before !== null) {
-      const [createdAt, id] = before;
-      olderThan(query, { createdAt, id });
-    }
+    if (before !== null) olderThan(query, before);
     const rows: KeyRow[] = await query
       .orderBy([
         { column: 'created_at', order: 'desc' },

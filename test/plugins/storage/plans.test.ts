@@ -3,7 +3,7 @@ import { makeTables } from '../../../config/tables.ts';
 import type { Row } from '../../../core/contracts/sql.ts';
 import type { Tables } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
-import type { ListPosition } from '../../../plugins/messages/tables/message-lists.ts';
+import type { ListPosition } from '../../../core/list-position.ts';
 import type { DatabasePools } from '../../../plugins/storage/connection.ts';
 import { Executor } from '../../../plugins/storage/executor.ts';
 import { migratedStorage } from '../../fixtures/process.ts';
@@ -460,7 +460,7 @@ function reads(ids: readonly string[]): readonly Read[] {
   ]);
   add('recoveries: the newest', 10, ({ recoveries }) => recoveries.newest('wh_big'));
   for (const place of [null, logged / 2, 50]) {
-    const position = place === null ? null : ([start + place, `key_run_${place}`] as const);
+    const position = place === null ? null : { createdAt: start + place, id: `key_run_${place}` };
     add(
       `keys from ${place}`,
       110,

@@ -7,6 +7,7 @@ import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Lane } from '../../../core/contracts/storage.ts';
 import { daysMs } from '../../../core/durations.ts';
 import { createGateway } from '../../../core/kernel.ts';
+import type { ListPosition } from '../../../core/list-position.ts';
 import { createLog } from '../../../core/log.ts';
 import type { ApiKey } from '../../../plugins/tenants/contract.ts';
 import firstStart from '../../../plugins/tenants/first-start.ts';
@@ -263,12 +264,12 @@ for (const { name, create } of databases) {
       const { apiKeys } = storage.read;
       t.equal(await apiKeys.countCurrent(tenant.id), 3);
       const shown: (readonly (string | null)[])[] = [];
-      let before: readonly [number, string] | null = null;
+      let before: ListPosition | null = null;
       for (let page = 0; page < 3; page += 1) {
         const found: readonly ApiKey[] = await apiKeys.page(tenant.id, { before, limit: 2 });
         shown.push(found.map(({ name }) => name));
         const last = found.at(-1);
-        before = last === undefined ? before : [last.createdAt, last.id];
+        before = last ?? before;
       }
       t.same(
         shown.map((page) => page.length),

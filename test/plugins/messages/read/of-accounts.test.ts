@@ -1,9 +1,7 @@
 import t from 'tap';
+import type { ListPosition } from '../../../../core/list-position.ts';
 import { ofAccounts } from '../../../../plugins/messages/read/of-accounts.ts';
-import type {
-  ListPosition,
-  MessageFilter,
-} from '../../../../plugins/messages/tables/message-lists.ts';
+import type { MessageFilter } from '../../../../plugins/messages/tables/message-lists.ts';
 import {
   type MessageWithContact,
   newMessage,

@@ -1,9 +1,14 @@
-import type { Json } from '../../../core/contracts/json.ts';
-import { GatewayError } from '../../../core/errors.ts';
-import type { ListPosition } from '../tables/message-lists.ts';
+import type { Json } from './contracts/json.ts';
+import { GatewayError } from './errors.ts';
+
+/** A position in a list that is read newest first: what is older follows. */
+export interface ListPosition {
+  readonly createdAt: number;
+  readonly id: string;
+}
 
 /**
- * The position that a cursor of a list of messages holds.
+ * The position that a cursor of such a list holds, as `[createdAt, id]`.
  * @throws GatewayError `invalid_cursor`
  */
 export function listPosition(position: Json): ListPosition {
