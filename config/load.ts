@@ -1,11 +1,12 @@
 import { join } from 'node:path';
+import { isJsonObject } from '../core/json-object.ts';
 import { type Environment, environmentSettings, noSuchField } from './environment.ts';
 import { ConfigError } from './error.ts';
 import { type FieldPath, type FieldSchema, isGroup, memberSchema, rootSchema } from './fields.ts';
 import { placeOfFault } from './json-fault.ts';
 import type { GatewayConfig } from './schema.ts';
 import { refuseMisreadAddresses } from './server-addresses.ts';
-import { isPlainObject, setAt, type Tree } from './tree.ts';
+import { setAt, type Tree } from './tree.ts';
 import { refuseWrongValues } from './validate.ts';
 
 /** Where a configuration comes from. */
@@ -106,7 +107,7 @@ function parseFile({ name, text }: { name: string; text: string }): Tree {
     const place = placeOfFault(text);
     throw new ConfigError('GATEWAY_CONFIG', `${name} must be JSON: it is none from ${place} on.`);
   }
-  if (isPlainObject(parsed)) return parsed;
+  if (isJsonObject(parsed)) return parsed;
   throw new ConfigError('GATEWAY_CONFIG', `${name} must be a JSON object of fields.`);
 }
 
@@ -140,7 +141,7 @@ function put(
     // A plan or channel that is added starts from the defaults of its fields.
     setAt(tree, at, (present) => (present === undefined ? defaultsOf(member) : present));
   }
-  if (isGroup(schema) && isPlainObject(value)) {
+  if (isGroup(schema) && isJsonObject(value)) {
     for (const [name, member] of Object.entries(value)) {
       put(tree, [...path, name], member, origin, origins);
     }
@@ -154,12 +155,11 @@ function deriveDefaults(tree: Tree): void {
   const folder = String(tree.data_dir);
   const media = tree.media;
   if (tree.database_url === undefined) tree.database_url = `sqlite:${join(folder, 'gateway.db')}`;
-  if (isPlainObject(media) && media.directory === undefined)
-    media.directory = join(folder, 'media');
+  if (isJsonObject(media) && media.directory === undefined) media.directory = join(folder, 'media');
   tree.database_url = withPassword(tree.database_url, tree.database_password);
   tree.amqp_url = withPassword(tree.amqp_url, tree.amqp_password);
   const { shutdown } = tree;
-  if (isPlainObject(shutdown) && shutdown.drain_s === undefined) {
+  if (isJsonObject(shutdown) && shutdown.drain_s === undefined) {
     const isOfSeveral = tree.amqp_url !== null && !String(tree.database_url).startsWith('sqlite:');
     shutdown.drain_s = isOfSeveral ? 5 : 0.5;
   }

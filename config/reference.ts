@@ -1,5 +1,6 @@
+import { isJsonObject } from '../core/json-object.ts';
 import { eachField, type FieldPath, type FieldSchema, rootSchema, variableOf } from './fields.ts';
-import { isPlainObject, valueAt } from './tree.ts';
+import { valueAt } from './tree.ts';
 
 /** Every setting as a Markdown table, for the README, which a test compares with it. */
 export function configReference(): string {
@@ -30,7 +31,7 @@ function defaultText(path: FieldPath, schema: FieldSchema): string {
 /** The defaults of a field that exists once for every name: `free 50, starter 500`. */
 function defaultsByName(path: FieldPath, group: number): string {
   const byName = rootSchema.properties?.[path[0] ?? '']?.default;
-  if (!isPlainObject(byName)) return '';
+  if (!isJsonObject(byName)) return '';
   const values = Object.entries(byName).map(
     ([name, members]) => [name, plain(valueAt(members, path.slice(group + 1)))] as const,
   );

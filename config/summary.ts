@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject } from '../core/json-object.ts';
 import { type FieldSchema, memberSchema, rootSchema } from './fields.ts';
 import { loadConfig } from './load.ts';
 import type { GatewayConfig } from './schema.ts';
-import { isPlainObject, type Tree } from './tree.ts';
+import type { Tree } from './tree.ts';
 
 /**
  * The configuration as the log may show it: what differs from the defaults, with secrets and passwords in addresses
@@ -18,9 +19,7 @@ function differing(values: Tree, usual: Tree): Tree {
   const found = Object.entries(values).flatMap(([name, value]): [string, unknown][] => {
     const before = usual[name];
     if (isDeepStrictEqual(value, before)) return [];
-    return [
-      [name, isPlainObject(value) && isPlainObject(before) ? differing(value, before) : value],
-    ];
+    return [[name, isJsonObject(value) && isJsonObject(before) ? differing(value, before) : value]];
   });
   return Object.fromEntries(found);
 }
@@ -29,7 +28,7 @@ function masked(schema: FieldSchema, value: unknown): unknown {
   const secret = schema['x-secret'];
   if (secret === 'all') return isEmpty(value) ? value : '***';
   if (secret === 'password') return typeof value === 'string' ? withoutPassword(value) : value;
-  if (!isPlainObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   const shown: Tree = {};
   for (const [name, member] of Object.entries(value)) {
     shown[name] = masked(memberSchema(schema, name) ?? {}, member);
@@ -38,7 +37,7 @@ function masked(schema: FieldSchema, value: unknown): unknown {
 }
 
 function isEmpty(value: unknown): boolean {
-  return value === null || (isPlainObject(value) && Object.keys(value).length === 0);
+  return value === null || (isJsonObject(value) && Object.keys(value).length === 0);
 }
 
 /** An address without the password before its host and without parameters, which may hold one too. */

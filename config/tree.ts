@@ -1,10 +1,7 @@
+import { isJsonObject } from '../core/json-object.ts';
+
 /** An object of any fields, while the configuration is put together. */
 export type Tree = { [name: string]: unknown };
-
-/** Whether a value is an object with fields: not null and not a list. */
-export function isPlainObject(value: unknown): value is Tree {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Replaces the value at a path by what `change` makes of it; missing objects are made on the way. */
 export function setAt(
@@ -15,7 +12,7 @@ export function setAt(
   let at = tree;
   for (const name of path.slice(0, -1)) {
     const next = at[name];
-    if (isPlainObject(next)) {
+    if (isJsonObject(next)) {
       at = next;
     } else {
       const made: Tree = {};
@@ -32,6 +29,6 @@ export function setAt(
 /** The value at a path, or undefined. */
 export function valueAt(tree: unknown, path: readonly string[]): unknown {
   let at = tree;
-  for (const name of path) at = isPlainObject(at) ? at[name] : undefined;
+  for (const name of path) at = isJsonObject(at) ? at[name] : undefined;
   return at;
 }

@@ -1,3 +1,5 @@
+import { isJsonObject } from './json-object.ts';
+
 /** The name of stored media in rows and payloads, which keep no address that expires. */
 const scheme = 'media:';
 
@@ -39,16 +41,12 @@ export function withFreshMedia(payloadText: string, mint: MintAddress): string {
   // Most payloads carry no media and need not be parsed.
   if (!payloadText.includes(`"${scheme}`)) return payloadText;
   const payload: unknown = JSON.parse(payloadText);
-  if (!isRecord(payload) || !isRecord(payload.message)) return payloadText;
+  if (!isJsonObject(payload) || !isJsonObject(payload.message)) return payloadText;
   const { message } = payload;
-  if (!isRecord(message.media) || typeof message.media.url !== 'string') return payloadText;
+  if (!isJsonObject(message.media) || typeof message.media.url !== 'string') return payloadText;
   const key = mediaKeyOf(message.media.url);
   if (key === null) return payloadText;
   // The payload was written by JSON.stringify, so that everything else comes out as it was.
   const media = { ...message.media, url: mint(key) };
   return JSON.stringify({ ...payload, message: { ...message, media } });
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }

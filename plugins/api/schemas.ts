@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../core/json-object.ts';
 import type { JsonSchema } from '../../core/schemas.ts';
 
 /** Keywords with values, not schemas. */
@@ -27,22 +28,18 @@ function mapKeyword(
 ): unknown {
   if (valueKeywords.has(keyword)) return value;
   if (Array.isArray(value)) {
-    return value.map((item) => (isSchema(item) ? mapSchema(item, visit) : item));
+    return value.map((item) => (isJsonObject(item) ? mapSchema(item, visit) : item));
   }
-  if (!isSchema(value)) return value;
+  if (!isJsonObject(value)) return value;
   if (keyword !== 'properties' && keyword !== 'patternProperties' && keyword !== '$defs') {
     return mapSchema(value, visit);
   }
   return Object.fromEntries(
     Object.entries(value).map(([name, property]) => [
       name,
-      isSchema(property) ? mapSchema(property, visit) : property,
+      isJsonObject(property) ? mapSchema(property, visit) : property,
     ]),
   );
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The schema without the names (`$id`) under which the documentation shares it: validators need none. */

@@ -1,4 +1,5 @@
 import { type ErrorDetail, GatewayError } from '../../core/errors.ts';
+import { isJsonObject } from '../../core/json-object.ts';
 import { maxDetails } from '../../core/validation-messages.ts';
 import type { RequestParts } from '../api/contract.ts';
 import { type ArgumentSchemas, longestParam } from './schemas.ts';
@@ -8,7 +9,7 @@ export type Arguments = Readonly<Record<string, unknown>>;
 
 /** @throws GatewayError `invalid_request` when the arguments are no object */
 export function objectOf(given: unknown): Arguments {
-  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return { ...given };
+  if (isJsonObject(given)) return { ...given };
   const what = typeof given === 'string' ? ', not a string that holds JSON' : '';
   const message = `arguments must be an object${what}`;
   throw new GatewayError('invalid_request', { message, details: [{ path: '', message }] });

@@ -1,7 +1,7 @@
 import { type Span, SpanKind } from '@opentelemetry/api';
 import type { FastifyRequest } from 'fastify';
+import { isJsonObject } from '../../core/json-object.ts';
 import { contextOf, startSpan, traceparentOf } from '../../core/spans.ts';
-import { isFields } from './stateless/protocol.ts';
 
 /**
  * Begins the span of a tool call (OpenTelemetry, semantic conventions for MCP). Its parent is the one that the call
@@ -12,7 +12,7 @@ export function startCallSpan(
   meta: unknown,
   { span }: FastifyRequest,
 ): Span | null {
-  const named = isFields(meta) ? contextOf(meta.traceparent, meta.tracestate) : null;
+  const named = isJsonObject(meta) ? contextOf(meta.traceparent, meta.tracestate) : null;
   return startSpan(`tools/call ${tool}`, {
     kind: SpanKind.SERVER,
     parent: named ?? contextOf(traceparentOf(span)),

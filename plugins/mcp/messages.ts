@@ -3,8 +3,8 @@ import {
   type JSONRPCMessage,
   JSONRPCMessageSchema,
 } from '@modelcontextprotocol/sdk/types.js';
+import { isJsonObject } from '../../core/json-object.ts';
 import { type JsonRpcError, jsonRpcError } from './json-rpc.ts';
-import { isFields } from './stateless/protocol.ts';
 
 /** Most messages of one POST: more than an agent has reason to send at once. */
 const mostMessages = 20;
@@ -65,9 +65,9 @@ export function readMessages(
 
 /** The name of the tool that a message may call, which is counted when the tool is called; undefined where it calls none. */
 function nameOfCall(message: unknown): unknown {
-  if (!isFields(message) || message.method !== 'tools/call' || !Object.hasOwn(message, 'id'))
+  if (!isJsonObject(message) || message.method !== 'tools/call' || !Object.hasOwn(message, 'id'))
     return;
-  return isFields(message.params) ? message.params.name : undefined;
+  return isJsonObject(message.params) ? message.params.name : undefined;
 }
 
 function refused(code: number, message: string): { readonly error: JsonRpcError } {

@@ -1,4 +1,5 @@
-import { type Fields, isFields, metaNames } from '../stateless/protocol.ts';
+import { isJsonObject } from '../../../core/json-object.ts';
+import { type Fields, metaNames } from '../stateless/protocol.ts';
 
 /** The name of the question among the requests for input. */
 const name = 'confirmation';
@@ -8,10 +9,10 @@ export type PersonsAnswer = 'accept' | 'decline' | 'cancel' | null;
 
 /** Whether the client of a call can show a form (MCP 2026-07-28, Elicitation: `{}` means forms). Pure. */
 export function canAsk({ _meta: meta }: Fields): boolean {
-  const capabilities = isFields(meta) ? meta[metaNames.capabilities] : undefined;
-  const elicitation = isFields(capabilities) ? capabilities.elicitation : undefined;
-  if (!isFields(elicitation)) return false;
-  return Object.keys(elicitation).length === 0 || isFields(elicitation.form);
+  const capabilities = isJsonObject(meta) ? meta[metaNames.capabilities] : undefined;
+  const elicitation = isJsonObject(capabilities) ? capabilities.elicitation : undefined;
+  if (!isJsonObject(elicitation)) return false;
+  return Object.keys(elicitation).length === 0 || isJsonObject(elicitation.form);
 }
 
 /** The result that has the client ask its user. The form has no field: its two buttons are the answer. Pure. */
@@ -30,10 +31,10 @@ export function answerIn({
   inputResponses: given,
 }: Fields): { readonly answer: PersonsAnswer } | string {
   if (given === undefined) return { answer: null };
-  if (!isFields(given)) return 'inputResponses must be an object';
+  if (!isJsonObject(given)) return 'inputResponses must be an object';
   const response = Object.hasOwn(given, name) ? given[name] : undefined;
   if (response === undefined) return { answer: null };
-  const answer = isFields(response) ? response.action : undefined;
+  const answer = isJsonObject(response) ? response.action : undefined;
   if (answer === 'accept' || answer === 'decline' || answer === 'cancel') return { answer };
   return `inputResponses.${name}.action must be accept, decline or cancel`;
 }

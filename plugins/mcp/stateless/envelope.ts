@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { codes, type Fields, idOf, isFields, metaNames, metaOf, revision } from './protocol.ts';
+import { isJsonObject } from '../../../core/json-object.ts';
+import { codes, type Fields, idOf, metaNames, metaOf, revision } from './protocol.ts';
 
 /** A request whose envelope is right. */
 export interface StatelessRequest {
@@ -37,7 +38,7 @@ export function readEnvelope(body: unknown, headers: IncomingHttpHeaders): Reque
   const refused = (code: number, message: string, data?: object): RequestEnvelope => ({
     refused: { id: idOf(body), code, message, ...(data === undefined ? {} : { data }) },
   });
-  if (!isFields(body) || body.jsonrpc !== '2.0' || typeof body.method !== 'string') {
+  if (!isJsonObject(body) || body.jsonrpc !== '2.0' || typeof body.method !== 'string') {
     return refused(codes.invalidRequest, 'Invalid Request: this is not a JSON-RPC 2.0 request');
   }
   const { method, params = {} } = body;
@@ -45,7 +46,7 @@ export function readEnvelope(body: unknown, headers: IncomingHttpHeaders): Reque
   const id = idOf(body);
   if (id === null)
     return refused(codes.invalidRequest, 'Invalid Request: id must be text or number');
-  if (!isFields(params)) return refused(codes.invalidParams, 'params must be an object');
+  if (!isJsonObject(params)) return refused(codes.invalidParams, 'params must be an object');
   const wrongMeta = metaFault(metaOf(body));
   if (wrongMeta !== null) return refused(codes.invalidParams, wrongMeta);
   const version = versionOf(body);
@@ -72,17 +73,17 @@ export function readEnvelope(body: unknown, headers: IncomingHttpHeaders): Reque
 }
 
 function metaFault(meta: unknown): string | null {
-  if (!isFields(meta)) return 'params._meta must be an object';
+  if (!isJsonObject(meta)) return 'params._meta must be an object';
   if (typeof meta[metaNames.version] !== 'string') {
     return `params._meta["${metaNames.version}"] must be a string`;
   }
-  if (isFields(meta[metaNames.capabilities])) return null;
+  if (isJsonObject(meta[metaNames.capabilities])) return null;
   return `params._meta["${metaNames.capabilities}"] must be an object`;
 }
 
 function versionOf(body: unknown): string {
   const meta = metaOf(body);
-  return isFields(meta) ? String(meta[metaNames.version]) : '';
+  return isJsonObject(meta) ? String(meta[metaNames.version]) : '';
 }
 
 /** What a header cannot carry as it is comes as `=?base64?…?=`. */

@@ -1,4 +1,5 @@
-import { codes, idOf, isFields, metaNames, metaOf, revision } from './protocol.ts';
+import { isJsonObject } from '../../../core/json-object.ts';
+import { codes, idOf, metaNames, metaOf, revision } from './protocol.ts';
 
 /** Which revisions a POST speaks: those that begin with `initialize`, the one without sessions, or a mix that is refused. */
 export type Era = 'sessions' | 'stateless' | RefusedEra;
@@ -22,7 +23,7 @@ export function eraOf(body: unknown, version: string | undefined): Era {
     const message = `Invalid Request: ${revision} has no batches, send one message at a time`;
     return { code: codes.invalidRequest, message, id: null };
   }
-  if (isFields(body) && body.method === 'initialize' && !isComplete(metaOf(body))) {
+  if (isJsonObject(body) && body.method === 'initialize' && !isComplete(metaOf(body))) {
     if (!isNewer(version)) return 'sessions';
     const message = `Header mismatch: ${revision} has no initialize`;
     return { code: codes.headerMismatch, message, id: idOf(body) };
@@ -32,14 +33,14 @@ export function eraOf(body: unknown, version: string | undefined): Era {
 
 function namesVersion(message: unknown): boolean {
   const meta = metaOf(message);
-  return isFields(meta) && Object.hasOwn(meta, metaNames.version);
+  return isJsonObject(meta) && Object.hasOwn(meta, metaNames.version);
 }
 
 function isComplete(meta: unknown): boolean {
   return (
-    isFields(meta) &&
+    isJsonObject(meta) &&
     typeof meta[metaNames.version] === 'string' &&
-    isFields(meta[metaNames.capabilities])
+    isJsonObject(meta[metaNames.capabilities])
   );
 }
 

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../../../core/json-object.ts';
+
 /** The revision of the protocol without sessions that is served. */
 export const revision = '2026-07-28';
 
@@ -25,19 +27,14 @@ export const listTtlMs = 60_000;
 /** A JSON object. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Whether a value is a JSON object. */
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The metadata of a message; undefined where there is none. */
 export function metaOf(message: unknown): unknown {
-  const params = isFields(message) ? message.params : undefined;
-  return isFields(params) ? params._meta : undefined;
+  const params = isJsonObject(message) ? message.params : undefined;
+  return isJsonObject(params) ? params._meta : undefined;
 }
 
 /** The id of a message; null where it has none that is one. */
 export function idOf(body: unknown): string | number | null {
-  const id = isFields(body) ? body.id : null;
+  const id = isJsonObject(body) ? body.id : null;
   return typeof id === 'string' || typeof id === 'number' ? id : null;
 }

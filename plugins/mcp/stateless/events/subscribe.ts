@@ -1,4 +1,5 @@
 import type { Caller } from '../../../../core/contracts/caller.ts';
+import { isJsonObject } from '../../../../core/json-object.ts';
 import { timestamp } from '../../../../core/schemas.ts';
 import { isSigningSecret } from '../../../../core/signing-secret.ts';
 import type {
@@ -6,7 +7,7 @@ import type {
   McpEventSubscriptions,
   SubscriptionRefusal,
 } from '../../../webhooks/contract.ts';
-import { type Fields, isFields } from '../protocol.ts';
+import type { Fields } from '../protocol.ts';
 import { eventNamed, invalidParams, readSubscribe, readUnsubscribe } from './params.ts';
 import { EventsRefusal, eventCodes } from './protocol.ts';
 
@@ -60,7 +61,7 @@ export async function unsubscribe(
 
 /** Another mode comes without the fields of a webhook, so it is refused before they are missed. */
 function refuseOtherMode({ delivery }: Fields): void {
-  const mode = isFields(delivery) ? delivery.mode : undefined;
+  const mode = isJsonObject(delivery) ? delivery.mode : undefined;
   if (typeof mode !== 'string' || mode === 'webhook') return;
   const message = 'params/delivery/mode must be webhook; or use events/poll';
   const data = { feature: 'delivery.mode', value: mode.slice(0, 60) };
