@@ -14,7 +14,7 @@ export interface FileSend {
 }
 
 /** What the port of a session is made with. */
-export interface PortParts {
+export interface WorkerPortParts {
   readonly sends: WeakMap<object, FileSend>;
   through(): ProxyAddress | null;
   /** Called with each event before it is handed over. */
@@ -26,7 +26,7 @@ export interface PortParts {
 export function portTo(
   calls: ThreadCalls,
   name: string,
-  { sends, through, reported, enter }: PortParts,
+  { sends, through, reported, enter }: WorkerPortParts,
 ): Port {
   // The gateway's port answers.
   const ask = <Answer>(call: string, args: readonly unknown[], signal?: AbortSignal) =>

@@ -27,7 +27,7 @@ const deleteLane: Lane<Deletion, void> = {
   }),
 };
 
-const forgetLane: Lane<Erasure, void> = {
+const forgetTenantLane: Lane<Erasure, void> = {
   name: 'erasures.forget-tenant',
   locks: ({ tenantId }) => [`tenant:${tenantId}`],
   run: oneByOne(async (unit, { tenantId }) => {
@@ -48,7 +48,7 @@ export function tenantSteps(
     of.isWalked ? walkingStep(storage, of) : emptyingStep(storage, of),
   );
   const forget: ErasureStep = async (erasure) => {
-    await storage.submit(forgetLane, erasure);
+    await storage.submit(forgetTenantLane, erasure);
     return false;
   };
   return [...emptying, forget];

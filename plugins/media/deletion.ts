@@ -5,7 +5,7 @@ import type { GatewayLog } from '../../core/log.ts';
 import { PacedLines } from '../../core/paced-lines.ts';
 import { untilAborted } from '../../core/waiting.ts';
 import type { MediaLocation, MediaOwner } from './contract.ts';
-import { forgetLane } from './lanes.ts';
+import { deleteMediaRowsLane } from './lanes.ts';
 import type { MediaStore } from './store/store.ts';
 import { firstMedia, type GivenUpPage, type MediaPosition } from './tables/media.ts';
 
@@ -77,7 +77,7 @@ export class Deletion {
     while (next !== undefined && !stop.aborted) {
       const page: GivenUpPage = await storage.read.media.givenUp(owner, next, pageSize);
       const { deleted, refused, failed } = await this.#delete(page.files, stop);
-      if (deleted.length > 0) await storage.submit(forgetLane, deleted);
+      if (deleted.length > 0) await storage.submit(deleteMediaRowsLane, deleted);
       fault ??= failed;
       next = page.next;
       fruitless = deleted.length > 0 ? 0 : fruitless + 1;

@@ -45,7 +45,7 @@ export const retireLane: Lane<Retention, number> = {
 };
 
 /** Deletes the rows of deleted files. */
-export const forgetLane: Lane<readonly string[], void> = {
+export const deleteMediaRowsLane: Lane<readonly string[], void> = {
   name: 'media.forget',
   locks: () => [],
   async run(unit, inputs) {

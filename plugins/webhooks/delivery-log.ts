@@ -14,7 +14,7 @@ import type { Webhook } from './tables/webhook-rows.ts';
 const portion = 500;
 
 /** Lane that deletes the deliveries of a deleted subscription, one portion for each input. */
-const forgetLane: Lane<string, number> = {
+const deleteDeliveriesLane: Lane<string, number> = {
   name: 'webhooks.forget-webhook',
   maxBatch: 1,
   locks: () => [],
@@ -97,7 +97,7 @@ export class DeliveryLog {
   async #forget(webhookId: string): Promise<void> {
     let deleted = portion;
     while (deleted === portion && !this.#parts.stopping.aborted) {
-      deleted = await this.#parts.storage.submit(forgetLane, webhookId);
+      deleted = await this.#parts.storage.submit(deleteDeliveriesLane, webhookId);
     }
   }
 

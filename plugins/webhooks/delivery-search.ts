@@ -17,7 +17,7 @@ export interface DeliveryPage<Item> {
 }
 
 /** The most deliveries that are read for one page of an event: no index has the events, and a rare one costs no more. */
-export const scanned = 5_000;
+export const deliveriesScanned = 5_000;
 const chunk = 1_000;
 
 /** Reads one page of a subscription's log, newest first. */
@@ -53,7 +53,7 @@ async function matching(
 ): Promise<{ readonly ids: readonly string[]; readonly next: DeliveryPosition | null }> {
   const ids: string[] = [];
   let next = before;
-  for (let read = 0; read < scanned; read += chunk) {
+  for (let read = 0; read < deliveriesScanned; read += chunk) {
     const rows = await list(next);
     for (const row of rows) {
       if (row.eventType === event) {

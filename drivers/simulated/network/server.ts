@@ -3,10 +3,10 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { LineSocket } from '../lines.ts';
 import { controlCalls, Refused } from './control.ts';
 import type { ControlAnswer, ControlRequest } from './control-protocol.ts';
-import { DriverConnection } from './driver-connection.ts';
 import { Network } from './network.ts';
 import { type DriverRequest, type Hello, type HelloRefused, protocolVersion } from './protocol.ts';
 import type { Quota } from './quota.ts';
+import { ServedConnection } from './served-connection.ts';
 import type { NetworkStore } from './store.ts';
 import { Tick } from './tick.ts';
 
@@ -128,7 +128,7 @@ export class NetworkServer {
   #serveSession(hello: Hello & { role: 'session' }, lines: LineSocket): void {
     const { network, channel, phone } = hello;
     const address = { network, channel, phone };
-    const connection = new DriverConnection(this.#network, address, lines, this.#tick);
+    const connection = new ServedConnection(this.#network, address, lines, this.#tick);
     lines.onFrame = (frame) => connection.take(frame as DriverRequest);
     lines.onClose = () => connection.gone();
   }

@@ -25,7 +25,7 @@ export type ForgetOutput = 'forgotten' | 'changed' | 'lost';
  * The lane that deletes credentials of erased contacts, under the tenant's lock: nobody becomes a contact at the address
  * between the check and the deletion.
  */
-export const forgetLane: Lane<ForgetInput, ForgetOutput> = {
+export const forgetCredentialsLane: Lane<ForgetInput, ForgetOutput> = {
   name: 'accounts.forget',
   maxBatch: 1,
   locks: ({ erased, fence }) => [`tenant:${erased.tenantId}`, `lease:${fence.id}`],

@@ -3,7 +3,7 @@ import type { Storage } from '../../../core/contracts/storage.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 import type { Secrets } from '../../secrets/contract.ts';
 import { credentialLane } from '../lanes/credentials.ts';
-import { type ErasedCredentials, forgetLane } from '../lanes/forget.ts';
+import { type ErasedCredentials, forgetCredentialsLane } from '../lanes/forget.ts';
 import { credentialContext } from '../sealed-credentials.ts';
 import type { CachedCredentials, CredentialSource } from './credential-cache.ts';
 
@@ -110,14 +110,15 @@ export class FencedCredentials implements CredentialStore {
   }
 
   /**
-   * Deletes credentials of an erased contact, see `forgetLane`. Resolves once whatever was being written before is stored:
-   * the next search finds what that wrote back.
+   * Deletes credentials of an erased contact, see `forgetCredentialsLane`. Resolves once whatever was being written before
+   * is stored: the next search finds what that wrote back.
    * @param drop drops them from the driver's memory
    */
   async forget(credentials: ErasedCredentials, drop: () => void): Promise<void> {
     const { storage, fence, cache } = this.#parts;
     const forgetting = this.#fenced(
-      async () => (await storage.submit(forgetLane, { ...credentials, fence, drop })) !== 'lost',
+      async () =>
+        (await storage.submit(forgetCredentialsLane, { ...credentials, fence, drop })) !== 'lost',
     );
     await forgetting.finally(() => {
       for (const name of credentials.names) {

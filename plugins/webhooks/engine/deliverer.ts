@@ -6,11 +6,11 @@ import { type DueReceiver, notifyAll } from './due-notices.ts';
 import { DueTimer } from './due-timer.ts';
 import { HeldReceivers } from './held-receivers.ts';
 import type { EngineMetrics } from './metrics.ts';
+import { PacedCall } from './paced-call.ts';
 import type { EngineParts } from './parts.ts';
 import type { ReceiverRun } from './receiver-run.ts';
 import { Requests } from './requests.ts';
 import { shareOut } from './slots.ts';
-import { Throttle } from './throttle.ts';
 
 /** Sweep: a receiver is polled again after this time even without a message. */
 const sweepMs = 2_000;
@@ -31,7 +31,7 @@ export class Deliverer {
   readonly #requests: Requests;
   readonly #tasks = new Set<Promise<void>>();
   readonly #polling: Loop;
-  readonly #poll = new Throttle(
+  readonly #poll = new PacedCall(
     () => (this.#requests.areOpen ? pollGapMs : 0),
     () => this.#polling.kick(),
   );

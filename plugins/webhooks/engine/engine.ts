@@ -12,8 +12,8 @@ import {
 } from './due-notices.ts';
 import { FanOutLoop } from './fan-out-loop.ts';
 import { engineMetrics } from './metrics.ts';
+import { PacedCall } from './paced-call.ts';
 import type { EngineParts } from './parts.ts';
-import { Throttle } from './throttle.ts';
 import { startUpkeep } from './upkeep.ts';
 
 /** Gap between two messages to the processes that deliver. */
@@ -35,7 +35,7 @@ export async function startEngine(parts: EngineParts): Promise<Engine> {
   const { storage, broker, outbox } = parts;
   storage.onCommit('deliveries', () => notifyAll(broker));
   if (parts.delivers) return startDelivering(parts);
-  const notifying = new Throttle(
+  const notifying = new PacedCall(
     () => notifyMs,
     () => broker.toWorker('events', {}),
   );

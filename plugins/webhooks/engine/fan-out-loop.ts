@@ -2,8 +2,8 @@ import { Loop } from '../../../core/loop.ts';
 import type { Due } from './due-notices.ts';
 import { eventsAtOnce, makeFanOutLane } from './fan-out-lane.ts';
 import type { EngineMetrics } from './metrics.ts';
+import { PacedCall } from './paced-call.ts';
 import type { EngineParts } from './parts.ts';
-import { Throttle } from './throttle.ts';
 
 /** Sweep: time between two rounds without a message. */
 const sweepMs = 5_000;
@@ -14,7 +14,7 @@ const unwantedMs = 100;
 /** Loop that takes events out of the outbox. */
 export class FanOutLoop {
   readonly #loop: Loop;
-  readonly #throttle: Throttle;
+  readonly #kicking: PacedCall;
   #wanted = true;
   #isStopped = false;
 
@@ -33,7 +33,7 @@ export class FanOutLoop {
       },
       (error) => log.warn({ err: error }, 'the fan-out of events failed'),
     );
-    this.#throttle = new Throttle(
+    this.#kicking = new PacedCall(
       () => (this.#wanted ? busyMs : unwantedMs),
       () => this.#loop.kick(),
     );
@@ -41,13 +41,13 @@ export class FanOutLoop {
 
   /** Starts a round soon, as there may be events. */
   kick(): void {
-    this.#throttle.call();
+    this.#kicking.call();
   }
 
   /** Waits for the transaction under way: what is left in the outbox is fanned out by the next process. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#throttle.stop();
+    this.#kicking.stop();
     await this.#loop.stop();
   }
 }

@@ -2,12 +2,12 @@ import { newId } from '../../../core/ids.ts';
 import type { Plans } from '../../tenants/contract.ts';
 import { type FannedEvent, goesOut, mayUseWebhooks, wants } from '../matching.ts';
 import type { Delivery } from '../tables/delivery-rows.ts';
-import type { Subscription, SubscriptionSnapshot, Webhook } from '../tables/webhook-rows.ts';
+import type { SubscriptionSnapshot, Webhook, WebhookWithReceiver } from '../tables/webhook-rows.ts';
 
 /** A new delivery with its subscription and event. */
 export interface DeliveryOfEvent<Event extends FannedEvent> {
   readonly delivery: Delivery;
-  readonly webhook: Subscription;
+  readonly webhook: WebhookWithReceiver;
   readonly event: Event;
 }
 
@@ -18,7 +18,7 @@ export function makeDeliveries<Event extends FannedEvent>(
   plans: Plans,
   now: number,
 ): readonly DeliveryOfEvent<Event>[] {
-  const ofTenant = new Map<string, Subscription[]>();
+  const ofTenant = new Map<string, WebhookWithReceiver[]>();
   for (const webhook of webhooks) {
     const wanted = ofTenant.get(webhook.tenantId);
     if (wanted === undefined) ofTenant.set(webhook.tenantId, [webhook]);

@@ -13,7 +13,9 @@ export interface SharingRecovery {
  * The recoveries of one URL that go out, in the order of their turns: first those of which no delivery waits, and of these the one that
  * handed over longest ago. Pure.
  */
-export function inTurn<One extends SharingRecovery>(recoveries: readonly One[]): readonly One[] {
+export function inOrderOfTurns<One extends SharingRecovery>(
+  recoveries: readonly One[],
+): readonly One[] {
   const turns = recoveries.filter(({ goesOut }) => goesOut);
   return turns.toSorted(
     (one, other) =>

@@ -7,7 +7,7 @@ import { goesOut, hasEvents, mayUseWebhooks } from '../matching.ts';
 import { replayOf } from '../replay.ts';
 import type { Recovery } from '../tables/recoveries.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
-import { inTurn, roomOf, type SharingRecovery } from './sharing.ts';
+import { inOrderOfTurns, roomOf, type SharingRecovery } from './sharing.ts';
 
 /** What a step has done: handed deliveries over, found those before still under way, or there is nothing to do. */
 export type StepOutput = 'moved' | 'full' | 'paused' | 'over';
@@ -71,7 +71,7 @@ async function step(
   if (room === 0) return 'full';
   let output: StepOutput = 'full';
   // Whoever steps does the work of the recovery whose turn it is: that one may be pausing.
-  for (const share of inTurn(shares)) {
+  for (const share of inOrderOfTurns(shares)) {
     const target = targets.get(share.webhookId);
     if (target === undefined) continue;
     if (await handOver(unit, share, { webhook: target, tenant }, room)) {

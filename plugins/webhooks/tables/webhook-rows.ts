@@ -37,7 +37,7 @@ export interface EventGrant {
 }
 
 /** One subscription, with the pause and the holder of its receiver. */
-export interface Subscription extends Webhook {
+export interface WebhookWithReceiver extends Webhook {
   /** Start of the pause; null while the receiver is not paused, or has no row. */
   readonly pausedAt: number | null;
   /** The process that has the lease of the receiver, dead or alive; null: none. */
@@ -47,7 +47,7 @@ export interface Subscription extends Webhook {
 /** Subscriptions and tenants that a fan-out matches events with. */
 export interface SubscriptionSnapshot {
   /** Oldest first. */
-  readonly webhooks: readonly Subscription[];
+  readonly webhooks: readonly WebhookWithReceiver[];
   readonly tenants: ReadonlyMap<string, Tenant>;
 }
 

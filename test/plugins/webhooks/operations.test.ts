@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { eventTypes } from '../../../core/contracts/events.ts';
 import { makeKeyring } from '../../../plugins/secrets/keyring.ts';
 import { makeSecrets } from '../../../plugins/secrets/sealing.ts';
-import { scanned } from '../../../plugins/webhooks/delivery-search.ts';
+import { deliveriesScanned } from '../../../plugins/webhooks/delivery-search.ts';
 import { receiverId } from '../../../plugins/webhooks/subscriptions/receiver-id.ts';
 import { signingSecretContext } from '../../../plugins/webhooks/subscriptions/secret.ts';
 import type { Client, ClientAnswer } from '../../harness/client.ts';
@@ -672,7 +672,7 @@ for (const engine of databases) {
         const { api } = customer;
         const { id } = await make(api);
         const webhook = await stored(office, customer);
-        const total = 2 * scanned;
+        const total = 2 * deliveriesScanned;
         const rare = [3, total - 3, total - 2];
         const deliveries = Array.from({ length: total }, (_, n) => {
           const changes = { state: 'delivered', dueAt: null, createdAt: 1_000_000 + n } as const;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { inTurn, roomOf } from '../../../../plugins/webhooks/recovery/sharing.ts';
+import { inOrderOfTurns, roomOf } from '../../../../plugins/webhooks/recovery/sharing.ts';
 
 const share = (webhookId: string, waiting: number, movedAt: number, goesOut = true) => ({
   ...{ webhookId, waiting, movedAt, goesOut },
@@ -8,7 +8,7 @@ const share = (webhookId: string, waiting: number, movedAt: number, goesOut = tr
 t.test('recoveries of one URL alternate', async (t) => {
   const all = [share('d', 0, 2), share('c', 0, 1), share('b', 0, 1), share('a', 1, 0)];
   t.equal(
-    inTurn(all)
+    inOrderOfTurns(all)
       .map(({ webhookId }) => webhookId)
       .join(),
     'b,c,d,a',
@@ -18,6 +18,6 @@ t.test('recoveries of one URL alternate', async (t) => {
   t.equal(roomOf(3, [share('a', 1, 0)]), 2, 'one alone takes what is left');
   t.equal(roomOf(1, [share('a', 2, 0)]), 0);
   const off = share('off', 1, 0, false);
-  t.same(inTurn([off]), []);
+  t.same(inOrderOfTurns([off]), []);
   t.equal(roomOf(4, [share('a', 1, 0), off]), 2, 'what waits of one that is off counts');
 });

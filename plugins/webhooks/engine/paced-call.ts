@@ -1,7 +1,7 @@
 import { DueTimer } from './due-timer.ts';
 
-/** Throttle: the first call passes at once, later calls are merged into one for each gap. */
-export class Throttle {
+/** Paced call: the first passes at once, later ones are merged into one for each gap. */
+export class PacedCall {
   readonly #gapMs: () => number;
   readonly #timer: DueTimer;
   #last = Number.NEGATIVE_INFINITY;

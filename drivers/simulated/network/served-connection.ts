@@ -7,7 +7,7 @@ import { receiveSend } from './sending.ts';
 import type { Tick } from './tick.ts';
 
 /** One driver's connection for one phone. */
-export class DriverConnection implements PhoneConnection {
+export class ServedConnection implements PhoneConnection {
   readonly address: PhoneAddress;
   readonly #network: Network;
   readonly #socket: LineSocket;
