@@ -10,9 +10,6 @@ export type Scope = (typeof scopes)[number];
 /** Rights of a key: what it may do, and with which accounts. */
 export type KeyRights = Pick<Caller, 'scopes' | 'accountIds'>;
 
-/** A key that may do everything with every account. */
-export const allRights: KeyRights = { scopes: null, accountIds: null };
-
 /** What the declaration of an operation says of the keys that may call it. */
 export interface ScopedOperation {
   readonly scope: Scope | null;

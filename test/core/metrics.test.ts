@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import t from 'tap';
-import { metricsReference } from '../../core/metrics/reference.ts';
+import { metricsReference } from './metrics-reference.ts';
 
 const page = new URL('../../docs/metrics.md', import.meta.url);
 

@@ -7,7 +7,6 @@ import type { Json } from '../../../core/contracts/json.ts';
 import type { Unit } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
 import { createLog } from '../../../core/log.ts';
-import { allRights } from '../../../core/scopes.ts';
 import { assembleAccounts } from '../../../plugins/accounts/assemble.ts';
 import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import type {
@@ -133,8 +132,7 @@ export class World {
     const disabled = new Set<string>();
     return {
       ...{ tenantId: id, keyId: 'key_1', mode, plan: 'growth', status: 'active', disabled },
-      ...allRights,
-      confirmSends: false,
+      ...{ scopes: null, accountIds: null, confirmSends: false },
     };
   }
 

@@ -1,5 +1,5 @@
-import type { MetricEntry } from './entry.ts';
-import { metricTable } from './table.ts';
+import type { MetricEntry } from '../../core/metrics/entry.ts';
+import { metricTable } from '../../core/metrics/table.ts';
 
 /** Every metric as a Markdown table, for docs/metrics.md, which a test compares with it. */
 export function metricsReference(): string {
