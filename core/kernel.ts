@@ -6,7 +6,7 @@ import { type Container, type Cradle, createGatewayContainer, provide } from './
 import { type Clock, systemClock } from './contracts/clock.ts';
 import type { PluginStorage } from './contracts/plugin-storage.ts';
 import type { GatewayLog } from './log.ts';
-import { OperationRegistry } from './operation.ts';
+import { OperationRegistry } from './operation-registry.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

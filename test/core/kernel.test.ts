@@ -3,7 +3,8 @@ import { Type } from 'typebox';
 import { createGatewayContainer, provide, provideSingleton } from '../../core/container.ts';
 import { createGateway, type GatewayPlugin, gatewayPlugin } from '../../core/kernel.ts';
 import { createLog } from '../../core/log.ts';
-import { type AnyOperation, OperationRegistry, operation } from '../../core/operation.ts';
+import { type AnyOperation, operation } from '../../core/operation.ts';
+import { OperationRegistry } from '../../core/operation-registry.ts';
 
 const log = createLog('silent');
 

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants } from 'node:zlib';
 import compress from '@fastify/compress';
 import type { FastifyInstance } from 'fastify';
-import type { OperationRegistry } from '../../../core/operation.ts';
+import type { OperationRegistry } from '../../../core/operation-registry.ts';
 import { described } from './described.ts';
 import { openApiDocument } from './document.ts';
 import { readGuides } from './guides.ts';

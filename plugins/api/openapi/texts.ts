@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { OperationRegistry } from '../../../core/operation.ts';
+import type { OperationRegistry } from '../../../core/operation-registry.ts';
 import { openApiDocument } from './document.ts';
 import { guideText, readGuides } from './guides.ts';
 import { type LlmsParts, llmsFullText, llmsText } from './llms.ts';
