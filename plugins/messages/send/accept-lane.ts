@@ -43,7 +43,7 @@ export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision
       const decisions = sends.map((send) => decideSend(parts.rules, batch, send));
       const accepted = enterIntents(batch.newMessages, idle, batch);
       await writeBatch(unit, parts.rules, batch, accepted);
-      if (!batch.refusalsCounted) {
+      if (!batch.isRepeat) {
         await unit.withCommit.refusals.add(refusalsOf(parts.rules, batch, sends, decisions));
       }
       const messages = accepted.map(({ message }) => message);

@@ -31,8 +31,8 @@ export interface NewNotice {
  */
 export interface SendBatch {
   readonly now: number;
-  /** Whether a COMMIT whose answer was lost may have counted the refusals: too few are better than one twice. */
-  readonly refusalsCounted: boolean;
+  /** As `Lane.run` has it: a lost COMMIT may have counted the refusals, and too few are better than one twice. */
+  readonly isRepeat: boolean;
   readonly tenants: ReadonlyMap<string, SendingTenant>;
   readonly accounts: ReadonlyMap<string, SendingAccount>;
   readonly contacts: Map<string, SendingContact>;

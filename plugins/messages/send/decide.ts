@@ -87,7 +87,7 @@ function openerRefusal(
   const wait = rules.limits.openerBurst(batch.openers.get(account.id) ?? [], batch.now);
   if (wait === null) return null;
   const refused = listOf(batch.refusedOpeners, account.id);
-  if (!batch.refusalsCounted) {
+  if (!batch.isRepeat) {
     refused.push(batch.now);
     batch.newRefusals.push({ accountId: account.id, at: batch.now });
   }

@@ -58,7 +58,7 @@ export async function loadBatch(
   rules: SendRules,
   sends: readonly SendInput[],
   { day, snapshots, candidates, keys }: SendPrefetch,
-  refusalsCounted: boolean,
+  isRepeat: boolean,
 ): Promise<SendBatch> {
   const { now } = unit;
   const today = rules.limits.day(now);
@@ -85,7 +85,7 @@ export async function loadBatch(
   ]);
   return {
     now,
-    refusalsCounted,
+    isRepeat,
     tenants,
     accounts,
     contacts,

@@ -104,7 +104,7 @@ function batchOf(facts: Facts = {}): SendBatch {
   for (const contact of contacts) enterNames(contactsByName, contact);
   return {
     now,
-    refusalsCounted: false,
+    isRepeat: false,
     tenants: new Map([['ten_1', { ...tenant, ...facts.tenant }]]),
     accounts: new Map((facts.accounts ?? [connected]).map((account) => [account.id, account])),
     contacts: new Map(contacts.map((contact) => [contact.id, contact])),
