@@ -16,7 +16,8 @@ export type GrantOutput =
 
 /**
  * Lane that grants subscriptions. The tenant's lock makes the limits of key and tenant exact under concurrent calls, and a
- * secret that comes twice at once one change. A pause of the callback ends, as whoever refreshes wants deliveries. Repeatable.
+ * secret that comes twice at once one change. A pause of the callback ends, as whoever refreshes wants deliveries, but
+ * where a webhook has the same URL: whoever may change that ends its pause. Repeatable.
  * @param mostPerKey `mcp.max_event_subscriptions`
  */
 export function makeGrantLane(
@@ -57,7 +58,12 @@ export function makeGrantLane(
         now,
       );
       const found = await receivers.forChange(all.map(({ receiverId }) => receiverId));
-      const paused = found.filter(({ health }) => health.disabledAt !== null);
+      const disabled = found.filter(({ health }) => health.disabledAt !== null);
+      const sharing = await webhooks.ofReceivers(disabled.map(({ id }) => id));
+      const ofWebhooks = new Set(
+        sharing.filter(({ grant }) => grant === null).map(({ receiverId }) => receiverId),
+      );
+      const paused = disabled.filter(({ id }) => !ofWebhooks.has(id));
       logPauses(unit, log, paused, () => ({ disabledAt: null, disabledReason: null }));
       for (const { id } of paused) await receivers.reenable(id, now);
       const healths = new Map(found.map(({ id, health }) => [id, health]));

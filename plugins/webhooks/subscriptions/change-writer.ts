@@ -65,14 +65,22 @@ export class ChangeWriter {
   }
 
   /**
-   * Receivers that no subscription has any more, or new subscriptions alone, which a former pause does not concern. The
-   * reset also keeps a receiver: whoever has read it before stores deliveries there yet, where they are found, and moved.
+   * Receivers that no subscription has any more, or new ones alone beside callbacks of MCP, which a former pause does not
+   * concern. The reset also keeps a receiver: whoever has read it before stores deliveries there yet, where they are
+   * found, and moved.
    */
   async #begunAnew({ webhooks }: Unit): Promise<readonly string[]> {
     const created = [...this.#created.values()].map(({ receiverId }) => receiverId);
-    const ids = [...this.#left, ...created];
-    const former = (await webhooks.ofReceivers(ids)).filter(({ id }) => !this.#created.has(id));
+    const former = (await webhooks.ofReceivers([...this.#left, ...created])).filter(
+      ({ id }) => !this.#created.has(id),
+    );
     const shared = new Set(former.map(({ receiverId }) => receiverId));
-    return ids.filter((id) => !shared.has(id));
+    const withWebhook = new Set(
+      former.filter(({ grant }) => grant === null).map(({ receiverId }) => receiverId),
+    );
+    return [
+      ...[...this.#left].filter((id) => !shared.has(id)),
+      ...created.filter((id) => !withWebhook.has(id)),
+    ];
   }
 }

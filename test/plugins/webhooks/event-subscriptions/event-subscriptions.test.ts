@@ -12,6 +12,8 @@ import { ControlMessages } from '../../../../plugins/webhooks/event-subscription
 import { startEnding } from '../../../../plugins/webhooks/event-subscriptions/ending.ts';
 import { makeEventSubscriptions } from '../../../../plugins/webhooks/event-subscriptions/event-subscriptions.ts';
 import { makeGrantLane } from '../../../../plugins/webhooks/event-subscriptions/grant-lane.ts';
+import { makeChangeLane } from '../../../../plugins/webhooks/subscriptions/change-lane.ts';
+import { receiverId } from '../../../../plugins/webhooks/subscriptions/receiver-id.ts';
 import {
   signingSecretContext,
   signingSecretsOf,
@@ -21,6 +23,7 @@ import { databases, engines } from '../../../harness/databases.ts';
 import { newSecret } from '../../../harness/event-callback.ts';
 import type { Teardown } from '../../../harness/processes.ts';
 import { until } from '../../../harness/story.ts';
+import { pausedHealth } from '../office.ts';
 
 const secrets = makeSecrets(makeKeyring(randomBytes(32).toString('base64'), null));
 const url = 'https://agent.example/hook';
@@ -115,6 +118,46 @@ for (const { name, create } of databases) {
     t.same(await stored(id), { current: last, previous: after }, 'by calls of one batch');
     await subscribe(last, 1);
     t.same(await stored(id), { current: last, previous: after }, 'a refresh changes nothing');
+  });
+}
+
+for (const { name, create } of databases) {
+  t.test(`a refresh ends a pause, but none of a webhook, ${name}`, async (t) => {
+    const { url: databaseUrl } = await create(t);
+    const way: WayOut = { refusal: async () => null };
+    const { storage, subscriptions, caller } = await openSubscriptions(t, databaseUrl, way);
+    const { tenantId } = caller;
+    const alone = { ...wanted(newSecret()), url: `${url}/alone` };
+    const shared = { ...wanted(newSecret()), url: `${url}/shared` };
+    const subscribe = async (...all: readonly WantedSubscription[]) => {
+      for (const one of all) {
+        t.match(await subscriptions.subscribe(caller, one, 'req_1'), { id: /^wh_sub_/ });
+      }
+    };
+    const receivers = [alone, shared].map((one) => receiverId(tenantId, one.url));
+    const disabledAt = async () => {
+      const found = await storage.read.receivers.find(receivers);
+      return receivers.map((id) => found.find((one) => one.id === id)?.health.disabledAt);
+    };
+    await subscribe(alone, shared);
+    const lane = makeChangeLane({ maxSubscriptions: 10, previousSecretMs: 1_000, log });
+    const id = newId('wh');
+    const filter = { accountIds: null, channels: null, subscribedTo: ['message.sent'] } as const;
+    const webhook = {
+      ...{ ...filter, name: null, url: shared.url, sealedSecret: null },
+      ...{ retriesEnabled: true, enabled: true },
+    };
+    await storage.submit(lane, { tenantId, id, change: { kind: 'create', webhook } });
+    await run(storage, (unit) =>
+      unit.receivers.saveHealth(receivers.map((one) => ({ id: one, health: pausedHealth(1) }))),
+    );
+
+    await subscribe(alone, shared);
+    t.same(await disabledAt(), [null, 1], 'nobody has enabled the webhook again');
+    await subscribe({ ...shared, type: 'message.sent' });
+    t.same(await disabledAt(), [null, 1], 'nor does a new subscription');
+    await storage.submit(lane, { tenantId, id, change: { kind: 'reenable' } });
+    t.same(await disabledAt(), [null, null], 'whoever may change the webhook does');
   });
 }
 

@@ -36,14 +36,15 @@ for (const engine of databases) {
     const grant = { keyId: 'key', expiresAt: Number.MAX_SAFE_INTEGER };
     const moved = await pausedAt('moved', null);
     const ended = await pausedAt('ended', grant);
-    const shared = await pausedAt('shared', grant);
+    const called = await pausedAt('called', grant);
+    const shared = await pausedAt('shared', null);
 
     const changes = { url: 'https://else.example/hook' };
     await submit(moved.id, { kind: 'update', changes });
     const [left] = await one.storage.read.receivers.find([moved.receiverId]);
     t.match(left?.health, { disabledAt: null, totalFailures: 0 }, 'as after a deletion');
     await one.storage.submit(unsubscribeLane, { tenantId, id: ended.id });
-    for (const { url } of [moved, ended, shared]) {
+    for (const { url } of [moved, ended, called, shared]) {
       const subscribedTo = ['message.sent'] as const;
       const webhook = { ...moved, url, subscribedTo, name: null };
       await submit(newId('wh'), { kind: 'create', webhook });
@@ -52,12 +53,13 @@ for (const engine of databases) {
     await raise(one, tenantId, [{ subject: 'msg_1' }]);
     const rows = await until('the deliveries', async () => {
       const all = await deliveriesOf(one);
-      return all.length === 3 && all.every(({ state }) => state !== 'waiting') && all;
+      return all.length === 4 && all.every(({ state }) => state !== 'waiting') && all;
     });
     const stateAt = ({ receiverId }: { readonly receiverId: string }) =>
       rows.find((row) => row.receiverId === receiverId)?.state;
     t.same([moved, ended].map(stateAt), ['delivered', 'delivered']);
-    t.equal(stateAt(shared), 'suppressed', 'a pause is shared with those that are there');
+    t.equal(stateAt(called), 'delivered', 'a pause of a callback over MCP is none of a webhook');
+    t.equal(stateAt(shared), 'suppressed', 'a pause is shared with the webhooks that are there');
   });
 }
 
