@@ -18,7 +18,9 @@ t.test('a process that wakes after others took its accounts sends nothing', asyn
   const network = await msgappNetwork(t);
   const database = await engines.mariadb.create(t);
   const shared = { ...network.settings, AMQP_URL: await serverUrl('rabbitmq') };
-  const first = await runGateway(t, { databaseUrl: database.url, settings: shared });
+  // Of several sessions at once the log has each at this level only.
+  const settings = { ...shared, LOG_LEVEL: 'debug' };
+  const first = await runGateway(t, { databaseUrl: database.url, settings });
   const lines = await network.link({ gateway: first, databaseUrl: database.url, count });
   const second = await runGateway(t, {
     databaseUrl: database.url,

@@ -215,7 +215,9 @@ export class SessionHost {
     const runner = this.#runnerOf(fence);
     if (runner === undefined) return;
     this.#environment.metrics.leaseLost('taken');
-    this.#log.warn({ account: fence.id }, 'another process has taken this session');
+    const paced = this.#lines.take('taken');
+    const level = paced === null ? 'debug' : 'warn';
+    this.#log[level]({ account: fence.id, ...paced }, 'another process has taken this session');
     void runner.close();
   }
 
@@ -227,10 +229,13 @@ export class SessionHost {
 
   /** Closes all sessions once the local deadline has passed; they are claimed again when the database is back. */
   #closeExpired(): void {
+    const sessions = this.#runners.size;
+    if (sessions === 0) return;
+    this.#log.warn({ sessions }, 'the lease could not be renewed: closing all sessions');
     for (const runner of this.#runners.values()) {
       const { id: account } = runner.live.fence;
       this.#environment.metrics.leaseLost('expired');
-      this.#log.warn({ account }, 'the lease could not be renewed: closing the session');
+      this.#log.debug({ account }, 'the lease could not be renewed: closing the session');
       void runner.close();
     }
   }

@@ -285,6 +285,40 @@ t.test('past the deadline nothing goes out, whatever the timers do', async (t) =
   );
 });
 
+/** The warnings of a process whose text matches. */
+function warnings({ lines }: Awaited<ReturnType<World['start']>>, text: RegExp) {
+  return lines.filter(({ level, msg }) => level >= 40 && text.test(msg));
+}
+
+const three = ['+15555000021', '+15555000022', '+15555000023'];
+
+t.test('however many sessions a lost database closes, the log has one line of them', async (t) => {
+  const world = await makeWorld(t, engines.sqlite);
+  const clock = new HandClock();
+  const { storage, state } = cuttable(world.storage);
+  const process = await world.start({ leaseMs: 9_000, clock }, storage);
+  for (const number of three) await world.connected(process, number);
+  state.lanesAway.add('leases.renew').add('leases.claim');
+  const passing = setInterval(() => {
+    clock.at += 50;
+  }, 5);
+  t.teardown(async () => clearInterval(passing));
+  await until('the watch to close them', async () => process.driver.live.length === 0 || undefined);
+  t.match(warnings(process, /could not be renewed/), [{ sessions: 3 }]);
+  t.equal(warnings(process, /could not be renewed/).length, 1);
+});
+
+t.test('sessions that another process takes at once are one line of the log', async (t) => {
+  const world = await makeWorld(t, engines.sqlite);
+  const process = await world.start({ leaseMs });
+  const ids: string[] = [];
+  for (const number of three) ids.push(await world.connected(process, number));
+  await world.act((unit) => unit.leases.take(ids, 'another', unit.now + 60_000));
+  await until('them to be closed', async () => process.driver.live.length === 0 || undefined);
+  t.match(warnings(process, /another process has taken/), [{ account: /^acc_/ }]);
+  t.equal(warnings(process, /another process has taken/).length, 1);
+});
+
 t.test('a machine that wakes up sends nothing before its leases are renewed', async (t) => {
   const world = await makeWorld(t);
   const clock = new HandClock();
