@@ -73,6 +73,17 @@ export class ContactTable extends SqlTable {
     return row !== undefined;
   }
 
+  /** Which of these contacts were erased. */
+  async erasedOf(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    if (ids.length === 0) return new Set();
+    const wanted = new Set(ids);
+    const rows = await this.db.rows<Pick<ContactColumns, 'id'>>(
+      `select id from contacts where id in (${placeholders(wanted.size)}) and not ${notErased}`,
+      [...wanted],
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+
   async byIds(ids: readonly string[]): Promise<readonly Contact[]> {
     if (ids.length === 0) return [];
     const wanted = new Set(ids);

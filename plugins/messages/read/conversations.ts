@@ -28,10 +28,11 @@ const chunk = 200;
 
 /**
  * Reads the tenant's conversations, newest first, from the list of its messages: nothing is stored for it. A message is
- * its conversation's newest unless the conversation has a newer one, which an earlier page has shown.
+ * its conversation's newest unless the conversation has a newer one, which an earlier page has shown. Of an erased
+ * contact messages that failed are left, and no conversation.
  */
 export async function conversationPage(
-  { messages, conversations }: Reading,
+  { messages, conversations, contacts }: Reading,
   tenantId: string,
   { accounts, before, limit }: ConversationFilter,
 ): Promise<ConversationPage> {
@@ -46,8 +47,10 @@ export async function conversationPage(
       return seen.has(key) ? false : seen.add(key);
     });
     const isShown = await shownBefore(conversations, before, firsts);
+    const nameless = firsts.filter(({ contact }) => contact.phone === null && contact.name === '');
+    const erased = await contacts.erasedOf(nameless.map(({ contactId }) => contactId));
     for (const row of firsts) {
-      if (isShown(row)) continue;
+      if (isShown(row) || erased.has(row.contactId)) continue;
       newest.push(row);
       if (newest.length === limit) return { newest, next: listPositionOf(row) };
     }

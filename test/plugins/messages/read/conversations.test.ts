@@ -1,11 +1,15 @@
 import t from 'tap';
+import { makeEraseLane } from '../../../../plugins/contacts/erase.ts';
+import { failUndispatched } from '../../../../plugins/messages/forget-contact.ts';
 import {
+  conversationPage,
   foundConversations,
   type SearchPosition,
 } from '../../../../plugins/messages/read/conversations.ts';
 import { storeMerges } from '../../../../plugins/messages/receive/merge.ts';
+import type { ListPosition } from '../../../../plugins/messages/tables/message-lists.ts';
 import { databases } from '../../../harness/databases.ts';
-import { makeTenant, openStage } from '../stage.ts';
+import { acceptedId, makeTenant, openStage } from '../stage.ts';
 
 const phones = ['+12025550177', '+12025550178', '+12025550179'] as const;
 
@@ -34,5 +38,52 @@ for (const engine of databases) {
       before = next;
     }
     t.same(shown, [between, oldest], 'each is shown once, in its place');
+  });
+
+  t.test(`an erased contact has no conversation, ${engine.name}`, async (t) => {
+    const stage = await openStage(t, (await engine.create(t)).url);
+    const { read } = stage.storage;
+    const { tenantId } = await makeTenant(stage);
+    const ids: string[] = [];
+    // The last is the newest.
+    for (let n = 0; n < 7; n += 1) {
+      const id = acceptedId(await stage.send({ tenantId, phone: `+1202555010${n}` }));
+      ids.unshift(id);
+    }
+    const contactOf = async (id: string) =>
+      (await read.messages.find(tenantId, id))?.contactId ?? '';
+    const contacts = await Promise.all(ids.map(contactOf));
+    const lane = makeEraseLane({
+      beginErasing: (unit, ...contact) =>
+        failUndispatched(unit, ...contact, 'contact_erased', { report: () => undefined }),
+    });
+    const erase = (place: number) => {
+      return stage.storage.submit(lane, { tenantId, id: contacts[place] ?? '' });
+    };
+    const pages = async (limit: number) => {
+      const found: string[][] = [];
+      let before: ListPosition | null = null;
+      do {
+        const filter = { accounts: null, before, limit };
+        const page = await conversationPage(read, tenantId, filter);
+        found.push(page.newest.map(({ contactId }) => contactId));
+        before = page.next;
+      } while (before !== null);
+      return found;
+    };
+    for (const place of [0, 2, 3, 6]) await erase(place);
+    const left = [1, 4, 5].map((place) => contacts[place] ?? '');
+    t.same(await pages(100), [left]);
+    t.same(await pages(2), [left.slice(0, 2), left.slice(2)], 'a page is filled');
+    t.same((await pages(1)).flat(), left, 'by its cursor each is shown once');
+    const all = { direction: null, accountId: null, before: null, limit: 100 };
+    const messages = await read.messages.list(tenantId, all);
+    t.same(
+      messages.map(({ id }) => id),
+      ids,
+      'the messages are listed on',
+    );
+    for (const place of [1, 4, 5]) await erase(place);
+    t.same(await pages(2), [[]], 'none is left');
   });
 }
