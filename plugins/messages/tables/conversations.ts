@@ -39,17 +39,21 @@ export class ConversationTable extends SqlTable {
     return newest;
   }
 
-  /** How many messages of the contact came since the last one to it, at most `countedUnanswered`, by `threadKey`. */
+  /**
+   * How many messages of the contact are above the last one to it in a list, at most `countedUnanswered`, by `threadKey`.
+   * The index ends at that one's moment; what came in the same one is compared by its id as well.
+   */
   async unanswered(pairs: readonly ThreadKey[]): Promise<ReadonlyMap<string, number>> {
+    const last = (columns: string): string =>
+      `(select ${columns} from messages where contact_id = ? and direction = 'outbound' and account_id = ?
+        order by created_at desc, id desc limit 1)`;
     const parts = pairs.map(({ accountId, contactId }, place) => ({
       sql: `select ${place} as place, count(*) as found from (
               select 1 from messages where contact_id = ? and direction = 'inbound' and account_id = ?
-                and created_at > coalesce((
-                  select created_at from messages
-                  where contact_id = ? and direction = 'outbound' and account_id = ?
-                  order by created_at desc limit 1), 0)
+                and created_at >= coalesce(${last('created_at')}, 0)
+                and ((created_at, id) < ${last('created_at, id')}) is not true
               limit ${countedUnanswered}) as unanswered`,
-      bindings: [contactId, accountId, contactId, accountId],
+      bindings: [contactId, accountId, contactId, accountId, contactId, accountId],
     }));
     const counts = new Map<string, number>();
     for (const { place, found } of await this.#each<{ place: number; found: number }>(parts)) {

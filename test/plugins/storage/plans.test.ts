@@ -492,6 +492,12 @@ function reads(ids: readonly string[]): readonly Read[] {
   const pairs = accounts.flatMap((accountId) =>
     contacts.map((contactId) => ({ accountId, contactId })),
   );
+  // Of each direction its newest message of a pair, and of the inbound ones those above the newest outbound one.
+  const own = tenants.flatMap((tenant) =>
+    [1, 2, 3].map((n) => ({ accountId: accountOf(tenant, 0), contactId: contactOf(tenant, n) })),
+  );
+  add('conversations: the newest', 240, ({ conversations }) => conversations.newest(own));
+  add('conversations: unanswered', 240, ({ conversations }) => conversations.unanswered(own));
   const phones = Array.from({ length: 100 }, (_, n) => `+1202${String(n).padStart(7, '0')}`);
   add('receipts by reference', 410, ({ messages }) => messages.forChange(some));
   add('receipts by network id', 820, ({ messages }) =>
@@ -769,7 +775,7 @@ async function checkSqlite(
     problems.push(
       ...details.filter(
         (detail) =>
-          /^SCAN (?!recent|addressed|backlog|subscribed|json_each|\(subquery|(\d+ )?CONSTANT)/.test(
+          /^SCAN (?!part_|unanswered|recent|addressed|backlog|subscribed|json_each|\(subquery|(\d+ )?CONSTANT)/.test(
             detail,
           ) && detail !== `SCAN ${read.scans}`,
       ),

@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { ListPosition } from '../../../../core/list-position.ts';
 import { makeEraseLane } from '../../../../plugins/contacts/erase.ts';
 import { failUndispatched } from '../../../../plugins/messages/forget-contact.ts';
 import {
@@ -7,9 +8,11 @@ import {
   type SearchPosition,
 } from '../../../../plugins/messages/read/conversations.ts';
 import { storeMerges } from '../../../../plugins/messages/receive/merge.ts';
-import type { ListPosition } from '../../../../plugins/messages/tables/message-lists.ts';
+import type { Direction } from '../../../../plugins/messages/tables/message-rows.ts';
+import { threadKey } from '../../../../plugins/messages/threads.ts';
 import { databases } from '../../../harness/databases.ts';
 import { acceptedId, makeTenant, openStage } from '../stage.ts';
+import { queued } from '../stored-message.ts';
 
 const phones = ['+12025550177', '+12025550178', '+12025550179'] as const;
 
@@ -86,4 +89,53 @@ for (const engine of databases) {
     for (const place of [1, 4, 5]) await erase(place);
     t.same(await pages(2), [[]], 'none is left');
   });
+
+  t.test(
+    `messages of one instant are answered by the one above them, ${engine.name}`,
+    async (t) => {
+      const stage = await openStage(t, (await engine.create(t)).url);
+      const { read } = stage.storage;
+      const { tenantId, accountIds } = await makeTenant(stage);
+      const [accountId = ''] = accountIds;
+      const facts = { ...queued, tenantId, accountId, sequence: null, networkId: null } as const;
+      const store = (
+        contactId: string,
+        ...all: readonly (readonly [Direction, number, string])[]
+      ) =>
+        stage.run((unit) =>
+          unit.messages.insert(
+            all.map(([direction, createdAt, id]) => ({
+              ...{ ...facts, contactId, direction, createdAt, id: `msg_${contactId}_${id}` },
+              status: direction === 'inbound' ? ('received' as const) : ('sent' as const),
+            })),
+          ),
+        );
+      await store('con_asks', ['outbound', 5, 'a'], ['inbound', 5, 'b'], ['inbound', 5, 'c']);
+      await store('con_told', ['inbound', 5, 'a'], ['inbound', 5, 'b'], ['outbound', 5, 'c']);
+      await store('con_both', ['inbound', 5, 'a'], ['outbound', 5, 'b'], ['inbound', 5, 'c']);
+      await store('con_late', ['outbound', 4, 'z'], ['inbound', 5, 'a'], ['outbound', 4, 'y']);
+      await store('con_early', ['inbound', 4, 'z'], ['outbound', 5, 'a'], ['outbound', 4, 'b']);
+      await store('con_mute', ['inbound', 4, 'a'], ['inbound', 5, 'b']);
+      await store('con_deaf', ['outbound', 4, 'a'], ['outbound', 5, 'b']);
+      const contacts = ['asks', 'told', 'both', 'late', 'early', 'mute', 'deaf'];
+      const pairs = contacts.map((name) => ({ accountId, contactId: `con_${name}` }));
+      const counts = await read.conversations.unanswered(pairs);
+      const shown = await read.conversations.newest(pairs);
+      t.same(
+        pairs.map((pair) => {
+          const key = threadKey(pair.accountId, pair.contactId);
+          return [pair.contactId, shown.get(key)?.direction, counts.get(key)];
+        }),
+        [
+          ['con_asks', 'inbound', 2],
+          ['con_told', 'outbound', 0],
+          ['con_both', 'inbound', 1],
+          ['con_late', 'inbound', 1],
+          ['con_early', 'outbound', 0],
+          ['con_mute', 'inbound', 2],
+          ['con_deaf', 'outbound', 0],
+        ],
+      );
+    },
+  );
 }
