@@ -271,6 +271,10 @@ t.test('a database server, and what is wrong with it', async (t) => {
     t.ok(Number(differenceMs) < 5_000 + performance.now() - begunAt, `${differenceMs} ms`);
     await execute(`SET GLOBAL ${wrong.replace(/=.*/, right)}`);
   }
+  await execute("SET GLOBAL init_connect = 'do sleep(3)'");
+  const slow = await examined(env);
+  t.equal(slow.code, 0, `a slow log-in is no difference of clocks: ${slow.text}`);
+  await execute("SET GLOBAL init_connect = ''");
   const at = (changes: Partial<URL>) =>
     examined({ ...env, DATABASE_URL: Object.assign(new URL(url), changes).href });
   isBad(t, await at({ password: 'hidden' }), 'database', /refuses the user "gateway" .*: correct/);
