@@ -159,7 +159,7 @@ t.test('a start that cannot be says why in a sentence', async (t) => {
   const cases: readonly [Record<string, string>, RegExp][] = [
     [{ GATEWAY_LIMITS__WATS: '1' }, /^GATEWAY_LIMITS__WATS: there is no field [^\n]*\.\n$/],
     [
-      { AMQP_URL: 'amqp://user:hid#den@host', LOG_LEVEL: 'trace' },
+      { AMQP_URL: 'amqp://user:hidden#hidden@host', LOG_LEVEL: 'trace' },
       /^amqp_url \(AMQP_URL\) is not an address: [^\n]*\.\n$/,
     ],
     [
@@ -177,7 +177,7 @@ t.test('a start that cannot be says why in a sentence', async (t) => {
     t.equal(code, 1, output);
     t.match(output, cases[index]?.[1]);
     t.notMatch(output, /\n\s+at /, 'no stack trace');
-    t.notMatch(output, /hid/, 'no secret');
+    t.notMatch(output, /hidden/, 'no secret');
   }
 });
 

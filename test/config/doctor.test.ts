@@ -116,9 +116,9 @@ t.test('an embedded gateway, before its start, beside it, and with what is wrong
     /gateway-secret is missing, and .*: put the file back/,
   );
   isBad(t, await examined({ ...env, PORT: 'x' }), 'settings', /PORT/);
-  const unreadable = await examined({ ...env, AMQP_URL: 'amqp://user:hid#den@host' });
+  const unreadable = await examined({ ...env, AMQP_URL: 'amqp://user:hidden#hidden@host' });
   isBad(t, unreadable, 'settings', /^amqp_url \(AMQP_URL\) is not an address: write/);
-  t.notMatch(unreadable.text, /hid/);
+  t.notMatch(unreadable.text, /hidden/);
   const database = join(DATA_DIR, 'gateway.db');
   const rows = new Libsql(database);
   rows.exec("update tenants set plan = 'gold' where mode = 'test'");
