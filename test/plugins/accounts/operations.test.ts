@@ -25,6 +25,7 @@ import { storagePlugin } from '../../../plugins/storage/plugin.ts';
 import tenants from '../../../plugins/tenants/plugin.ts';
 import { run } from '../../fixtures/process.ts';
 import { databases, engines } from '../../harness/databases.ts';
+import { awaitMidnight } from '../../harness/midnight.ts';
 import { FakeDriver } from './fake-driver.ts';
 
 interface Input {
@@ -144,6 +145,7 @@ for (const { name, create } of databases) {
     const database = await create(t);
 
     t.test('msgapp: from connect to removal', async (t) => {
+      await awaitMidnight();
       const { call, driver } = await open(t, database.url);
       t.match(await call('get_msgapp_status', { phone }), { refused: 'connection_not_found' });
       t.match(await call('get_msgapp_qr', { phone }), { refused: 'connection_not_found' });

@@ -3,6 +3,7 @@ import t from 'tap';
 import { unlimited } from '../../../plugins/tenants/keys.ts';
 import type { Client } from '../../harness/client.ts';
 import { databases } from '../../harness/databases.ts';
+import { awaitMidnight } from '../../harness/midnight.ts';
 import { addAccount, openOffice } from '../webhooks/office.ts';
 
 interface UsageDay {
@@ -29,6 +30,7 @@ for (const { name, create } of databases) {
     const [office] = offices;
 
     t.test('of a tenant without anything', async (t) => {
+      await awaitMidnight();
       const { api } = await office.customer();
       const nothing = { sends: 0, new_contacts: 0, accounts: [], refusals: [] };
       const days = await daysOf(api);
@@ -39,6 +41,7 @@ for (const { name, create } of databases) {
     });
 
     t.test('sends and new contacts by account, of this tenant only', async (t) => {
+      await awaitMidnight();
       const [customer, other] = [await office.customer(), await office.customer()];
       const [one, two] = ['acc_b', 'acc_a'];
       const counter = (ago: number, accountId: string, sends: number, newContacts: number) => ({
@@ -103,6 +106,7 @@ for (const { name, create } of databases) {
     });
 
     t.test('refused sends are counted once each, through two processes at once', async (t) => {
+      await awaitMidnight();
       const { id, key } = await office.customer();
       const [one, two] = [await addAccount(office, id), await addAccount(office, id)];
       const stranger = await office.customer();

@@ -7,6 +7,7 @@ import {
 import { createContactLane } from '../../../../plugins/contacts/create.ts';
 import { ArrivalLine } from '../../../../plugins/messages/receive/arrival-line.ts';
 import { databases, engines } from '../../../harness/databases.ts';
+import { awaitMidnight } from '../../../harness/midnight.ts';
 import { FaultyServer } from '../../storage/faulty-server.ts';
 import {
   acceptedId,
@@ -37,6 +38,7 @@ async function payloads(stage: Stage, tenantId: string): Promise<unknown[]> {
 
 for (const engine of databases) {
   t.test(`a hundred at once, ${engine.name}`, async (t) => {
+    await awaitMidnight();
     const database = await engine.create(t);
     const plan = { sends_cap: 7, new_contacts_cap: 1000 };
     const stages = [await openStage(t, database.url, { plan })];
@@ -75,6 +77,7 @@ for (const engine of databases) {
   });
 
   t.test(`new contacts and openers at once, ${engine.name}`, async (t) => {
+    await awaitMidnight();
     const database = await engine.create(t);
     const options = { plan: { new_contacts_cap: 7 }, openers: 20 };
     const stages = [await openStage(t, database.url, options)];
@@ -117,6 +120,7 @@ for (const engine of databases) {
   });
 
   t.test(`another tenant names the account, ${engine.name}`, async (t) => {
+    await awaitMidnight();
     const database = await engine.create(t);
     const plan = { sends_cap: 50, new_contacts_cap: 50, ramp_days: 14 };
     const stage = await openStage(t, database.url, { plan, openers: 0 });
