@@ -461,14 +461,15 @@ t.test('a batch counts as many requests as it has messages', async (t) => {
     `[${Array.from({ length: count }, (_, id) => rpc('tools/list', {}, id)).join()}]`;
   const ask = (count: number, key = keys.good) => postMcp(url, key, { body: batch(count) });
   const begunAt = performance.now();
-  const first = await ask(19);
+  const answers = await Promise.all([ask(19), ask(19)]);
+  const leastS = Math.ceil(1.8 - (performance.now() - begunAt) / 1_000);
+  const [first, again] = answers.toSorted((one, other) => one.status - other.status);
+  if (first === undefined || again === undefined) throw new Error('there are two answers');
   const lists = first.body as { id: number; result: { tools: { name: string }[] } }[];
   t.equal(lists.length, 19);
   const [one] = lists;
   t.ok((one?.result.tools.length ?? 0) > 3, 'each with the whole list');
   t.same(lists.at(-1)?.result, one?.result);
-  const again = await ask(19);
-  const leastS = Math.ceil(1.8 - (performance.now() - begunAt) / 1_000);
   t.match(again, { status: 429, body: { error_code: 'rate_limited', retry_after_s: Number } });
   const { retry_after_s } = again.body as { retry_after_s: number };
   t.ok(retry_after_s >= leastS && retry_after_s <= 2, 'until the batch as a whole can pass');
