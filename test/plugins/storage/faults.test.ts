@@ -127,26 +127,28 @@ t.test('a connection that is killed within a batch', async (t) => {
 
   // Killed at any moment while many lanes' batches flow.
   const flowing = storingLane('flowing');
-  const calmMs: number[] = [];
-  for (const id of ['c1', 'c2', 'c3']) {
+  let lastMs = 0;
+  const timed = async (ids: readonly string[]): Promise<PromiseSettledResult<number>[]> => {
     const begun = performance.now();
-    await storage.submit(flowing.lane, id);
-    calmMs.push(performance.now() - begun);
-  }
+    const settled = await Promise.allSettled(ids.map((id) => storage.submit(flowing.lane, id)));
+    lastMs = performance.now() - begun;
+    return settled;
+  };
+  for (const id of ['c1', 'c2', 'c3']) await timed([id]);
+  let kills = 0;
   const stop = new AbortController();
   const killing = (async () => {
     while (!stop.signal.aborted) {
-      // Whatever the pace of the machine, most batches have the time to be tried again.
-      await sleep(Math.max(25, 3 * Math.min(...calmMs)));
+      // Whatever the pace of the machine by now, most batches have the time to be tried again.
+      await sleep(Math.max(25, 3 * lastMs));
       await killOthers().catch(() => undefined);
+      kills += 1;
     }
   })();
   const outcomes: PromiseSettledResult<number>[] = [];
-  for (let round = 0; round < 40; round += 1) {
+  for (let round = 0; round < 40 || kills < 12; round += 1) {
     const some = Array.from({ length: 5 }, (_, n) => `r${round}-${n}`);
-    outcomes.push(
-      ...(await Promise.allSettled(some.map((input) => storage.submit(flowing.lane, input)))),
-    );
+    outcomes.push(...(await timed(some)));
   }
   stop.abort();
   await killing;
@@ -157,7 +159,8 @@ t.test('a connection that is killed within a batch', async (t) => {
     return isStored !== (outcome.status === 'fulfilled');
   });
   t.same(wrong, [], 'answered means stored, refused means not stored');
-  t.ok(answered > 100, `${answered} of 200 were answered`);
+  const some = `${answered} of ${outcomes.length} were answered`;
+  t.ok(answered > outcomes.length / 2, some);
   for (const outcome of outcomes) {
     if (outcome.status === 'rejected') t.match(outcome.reason, { code: 'unavailable' });
   }
