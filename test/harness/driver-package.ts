@@ -18,6 +18,22 @@ export interface DriverPackage {
   install(name: string, configuration: string): Promise<string>;
 }
 
+/**
+ * A guide's files, whose runs of the contract suite wait as long as the project's own do.
+ * @throws Error when a call of the suite has no place for that
+ */
+export function withPatience(
+  files: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const patient = Object.entries(files).map(([name, text]) => {
+    if (!text.includes('driverContract(')) return [name, text];
+    const waiting = text.replace(/^await driverContract\(t, \{\n/m, '$&  patienceMs: 15_000,\n');
+    if (waiting === text) throw new Error(`${name} calls the suite in another way`);
+    return [name, waiting];
+  });
+  return Object.fromEntries(patient);
+}
+
 /** Makes the package of a guide's files; the folder is the test's own. */
 export async function driverPackage(
   folder: string,

@@ -102,7 +102,8 @@ import t from 'tap';
 
 const network = await startSimulatedNetwork();
 t.teardown(() => network.stop());
-await driverContract(t, await simulatedContract(t, network, 'chatapp'));
+const contract = await simulatedContract(t, network, 'chatapp');
+await driverContract(t, { ...contract, patienceMs: 15_000 });
 `;
 
 /** An experiment with one driver, and one with the simulated network; it prints what came of them. */
@@ -189,10 +190,14 @@ export const neverCalled = () => [
 ];
 `;
 
-/** Runs a program of the outside package as anybody does: by node alone. */
+/** Runs a program of the outside package as anybody does: by node alone, and tap's usual 30 s do not end it. */
 async function runOutside(cwd: string, program: string) {
   const { PATH, HOME } = process.env;
-  return await run(process.execPath, [program], { cwd, env: { PATH, HOME }, timeout: 60_000 });
+  return await run(process.execPath, [program], {
+    cwd,
+    env: { PATH, HOME, TAP_TIMEOUT: '60' },
+    timeout: 60_000,
+  });
 }
 
 t.test('the packed project, as a driver or plugin from outside finds it', async (t) => {

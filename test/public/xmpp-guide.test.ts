@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { checkSuite, driverPackage } from '../harness/driver-package.ts';
+import { checkSuite, driverPackage, withPatience } from '../harness/driver-package.ts';
 import { guideBlocks, guideFiles } from '../harness/guide.ts';
 import { makeProsody } from '../servers/prosody.ts';
 import { xmppStory } from './xmpp-story.ts';
@@ -51,7 +51,7 @@ t.test('the driver for XMPP, as a package from outside on a real server', async 
     ['tsconfig.json', 'wire.ts'].map((name) => [name, shared[name] ?? '']),
   );
 
-  const made = await driverPackage(t.testdir(), { ...ofIrc, ...files });
+  const made = await driverPackage(t.testdir(), withPatience({ ...ofIrc, ...files }));
   const { folder, program, shell } = made;
   const xmpp = await makeProsody(join(folder, 'prosody.cfg.lua'));
   t.teardown(() => xmpp.server.remove());
