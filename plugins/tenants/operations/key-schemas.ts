@@ -74,7 +74,7 @@ export const keyExample = {
   name: 'Support agent',
   scopes: ['read', 'send'] as ('read' | 'send')[],
   account_ids: ['acc_01j5x8zn1c8t6j1k3m5p7r9rst'],
-  expires_at: '2026-12-31T00:00:00.000Z',
+  expires_at: '2099-12-31T00:00:00.000Z',
   confirm_sends: true,
   hint: 'gw_live_…kQ2w',
   created_at: '2026-01-31T09:30:00.000Z',
