@@ -15,6 +15,7 @@ import {
 } from '../harness/confirmed-sends.ts';
 import { storyDatabases } from '../harness/databases.ts';
 import { runFleet } from '../harness/fleet.ts';
+import { awaitMidnight } from '../harness/midnight.ts';
 import { scaled } from '../harness/scale.ts';
 import { bodyOf, outbox, pair, phoneNumber, receive, untilStatus } from '../harness/story.ts';
 import { recordedEvents } from './recorded.ts';
@@ -296,6 +297,7 @@ for (const engine of storyDatabases('sqlite')) {
     });
 
     await t.test('a refusal before anybody is asked is recorded', async (t) => {
+      await awaitMidnight();
       const { id: tenantId, api } = await fleet.tenant('tiny');
       await pair(api, phone);
       const { key: own } = bodyOf<{ key: string }>(

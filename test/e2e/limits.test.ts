@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { storyDatabases } from '../harness/databases.ts';
 import { type Fleet, runFleet } from '../harness/fleet.ts';
+import { awaitMidnight } from '../harness/midnight.ts';
 import {
   befall,
   bodyOf,
@@ -58,8 +58,7 @@ async function safety(t: Test, fleet: Fleet): Promise<void> {
 
 /** What a daily cap says, shows and raises. */
 async function caps(t: Test, fleet: Fleet): Promise<void> {
-  const untilMidnight = 86_400_000 - (Date.now() % 86_400_000);
-  if (untilMidnight < 20_000) await sleep(untilMidnight);
+  await awaitMidnight();
   const { id: tenantId, api } = await fleet.tenant('tiny');
   const accounts = [await pair(api, phone), await pair(api, phoneNumber(2))];
   const send = (n: number, account = 0) => ({

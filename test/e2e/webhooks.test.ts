@@ -2,6 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import t from 'tap';
 import { storyDatabases } from '../harness/databases.ts';
 import { runGateway } from '../harness/gateway.ts';
+import { awaitMidnight } from '../harness/midnight.ts';
 import { freePort } from '../harness/ports.ts';
 import { header, judge, payloadOf, type Receiver, startReceiver } from '../harness/receiver.ts';
 import { openRows } from '../harness/rows.ts';
@@ -23,6 +24,7 @@ async function eventOf(receiver: Receiver, path: string, type: string) {
 }
 
 t.test('each of the nine events, as the specification describes it', async (t) => {
+  await awaitMidnight();
   const { api } = await runGateway(t, {
     databaseUrl: null,
     settings: { GATEWAY_PLANS__GROWTH__SENDS_CAP: '2' },

@@ -7,6 +7,7 @@ import { client } from '../harness/client.ts';
 import { engines, storyDatabases, type TestDatabase } from '../harness/databases.ts';
 import { generousLimits, type RunningGateway, runGateway } from '../harness/gateway.ts';
 import { guideBlocks, guideFiles } from '../harness/guide.ts';
+import { awaitMidnight } from '../harness/midnight.ts';
 import { outsidePackage } from '../harness/packed.ts';
 import { openRows } from '../harness/rows.ts';
 import { scaled } from '../harness/scale.ts';
@@ -166,6 +167,7 @@ async function addPeople(t: Test, url: string, from: number, count: number): Pro
 }
 
 async function limited(t: Test, settings: Readonly<Record<string, string>>): Promise<void> {
+  await awaitMidnight();
   const guards = {
     GATEWAY_LIMITS__OPENER_BURST__OPENERS: '2',
     GATEWAY_LIMITS__OPENER_BURST__WINDOW_S: '2',

@@ -7,6 +7,7 @@ import { connectAgent } from '../harness/agent.ts';
 import { client } from '../harness/client.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { guideBlocks, guideFiles } from '../harness/guide.ts';
+import { awaitMidnight } from '../harness/midnight.ts';
 import { outsidePackage } from '../harness/packed.ts';
 import { startProcess } from '../harness/processes.ts';
 import {
@@ -55,6 +56,7 @@ t.test('the plugin of docs/plugins.md', async (t) => {
   };
   const gateway = await runGateway(t, { databaseUrl: null, settings });
   const { api } = gateway;
+  await awaitMidnight();
   const account = await pair(api, phoneNumber(1));
   const to = { phone: phoneNumber(1001) };
   const path = '/templates/order_ready/messages';

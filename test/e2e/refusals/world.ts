@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import type { Executor } from '../../../plugins/storage/executor.ts';
 import { type RunningGateway, runGateway } from '../../harness/gateway.ts';
+import { awaitMidnight } from '../../harness/midnight.ts';
 import { prismProxy } from '../../harness/prism-proxy.ts';
 import { openRows } from '../../harness/rows.ts';
 import {
@@ -95,6 +96,8 @@ export async function refusalWorld(t: Test): Promise<RefusalWorld> {
   await update(switchedOff, 'active', ['api', 'msgapp_web', 'chatapp']);
   const suspended = await make('growth');
   await update(suspended, 'suspended', []);
+  // Until the refusals of the daily caps, which count what it sends.
+  await awaitMidnight();
   await fill(small);
   await arouse(guarded);
   return {
