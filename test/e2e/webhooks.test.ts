@@ -54,6 +54,8 @@ t.test('each of the nine events, as the specification describes it', async (t) =
   const { id } = bodyOf<{ id: string }>(read);
   await eventOf(receiver, '/all', 'message.read');
   t.equal((await send({ send: 'fail', fail_reason: 'no_route: nobody there' })).status, 202);
+  // Before the settings of the next one: the network judges by those of the moment.
+  await eventOf(receiver, '/all', 'message.failed');
   t.equal((await send({ send: 'read' })).status, 429);
   await api.post(`/sandbox/phones/${phone}/inbound`, {
     from: { phone: contact.phone, name: 'Ada' },
