@@ -144,14 +144,14 @@ t.test('messages do not wait for chats that the network will not show', async (t
   const { port } = later;
   await port.state('connected');
   const after = await later.session.send(textTo(bench, 'msg_after'), patient());
-  control.refuse('messages.getHistory', 420, 'FLOOD_WAIT_2', 1);
+  control.refuse('messages.getHistory', 420, 'FLOOD_WAIT_5', 1);
   control.read(phone, after.networkId);
   control.write(phone, { from: friend.phone, text: 'meanwhile' });
   const start = Date.now();
   t.equal((await port.message()).text, 'meanwhile');
   const known = port.events.filter(({ type }) => type === 'receipt');
   t.match(known, [{ networkId: after.networkId, reference: 'msg_after' }]);
-  t.ok(Date.now() - start < 1_500, 'at once');
+  t.ok(Date.now() - start < 4_500, 'at once');
   const { networkId } = before;
   let found = await port.receipt();
   if (found.networkId !== networkId) found = await port.receipt();

@@ -12,11 +12,11 @@ t.test('files that are slow to come hold up their contacts alone', async (t) => 
   const { bench, phone, port, session, write, outcome } = await slowFiles(t);
   for (const from of [friend.phone, others[0]]) {
     write(from, `file of ${from}`, true);
-    t.equal((await port.message(3_000)).text, `file of ${from}`, 'behind no other');
+    t.equal((await port.message()).text, `file of ${from}`, 'behind no other');
   }
   write(friend.phone, 'behind the file');
   write(others[1], 'meanwhile');
-  t.equal((await port.message(3_000)).text, 'meanwhile');
+  t.equal((await port.message()).text, 'meanwhile');
   await sleep(100);
   const stored = new MemoryCredentials(port.credentials.values);
   outcome.resolve();
@@ -35,7 +35,7 @@ t.test('what comes behind a file that is refused comes behind it again', async (
   await port.message();
   write(friend.phone, 'behind the file');
   write(others[0], 'meanwhile');
-  t.equal((await port.message(3_000)).text, 'meanwhile');
+  t.equal((await port.message()).text, 'meanwhile');
   port.onEmit = async () => undefined;
   outcome.reject(new Error('not stored'));
   const rest: string[] = [];
@@ -49,7 +49,7 @@ t.test('whoever writes behind a slow file is stored at once', async (t) => {
   write(friend.phone, 'file', true);
   await port.message();
   write(stranger.phone, 'hello');
-  t.equal((await port.message(3_000)).text, 'hello');
+  t.equal((await port.message()).text, 'hello');
   const name = `person:${stranger.id}`;
   await until('her to be stored', async () => port.credentials.values.has(name) || undefined);
 });
@@ -66,7 +66,7 @@ t.test('a person who changes twice meanwhile is as of the last change', async (t
   for (const firstName of ['Augusta', friend.name]) {
     const names = { firstName, lastName: '', usernames: [] };
     control.tell(phone, { _: 'updateUserName', userId, ...names });
-    const change = await port.next('identity', isIdentity, 3_000);
+    const change = await port.next('identity', isIdentity);
     t.equal(change.name, firstName);
   }
   const before = port.credentials.values.get('progress');
