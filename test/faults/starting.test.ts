@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { freePort } from '../harness/ports.ts';
 import { scale } from '../harness/scale.ts';
@@ -74,7 +73,9 @@ for (const [place, [way, { command, ready }]] of Object.entries(ways).entries())
         );
         process.kill(to === 'the group' ? -pid : pid, signal);
         t.same(await exit, [0, null], 'a clean exit');
-        await sleep(100);
+        // Nobody waits for those that npm has started: they may be ending still.
+        const isEmpty = async () => (await membersOf(pid)).length === 0 || undefined;
+        await until('the group to be empty', isEmpty, 5_000).catch(() => undefined);
         t.same(await membersOf(pid), [], 'no process is left');
       });
     }
