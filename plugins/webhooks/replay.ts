@@ -4,6 +4,7 @@ import { GatewayError } from '../../core/errors.ts';
 import { type Due, wakeNow } from './engine/due-notices.ts';
 import { hasEvents } from './matching.ts';
 import { eventTypeNotReplayed, testNotReplayed } from './refusals.ts';
+import { isRetry } from './retry.ts';
 import type { Delivery } from './tables/delivery-rows.ts';
 import type { Webhook } from './tables/webhook-rows.ts';
 
@@ -66,6 +67,7 @@ export function replayOf(delivery: Delivery, webhook: Webhook, now: number): Del
     receiverId: webhook.receiverId,
     state: 'waiting',
     replayed: delivery.state === 'waiting' ? delivery.replayed : true,
+    broughtForward: delivery.state === 'waiting' && isRetry(delivery),
     dueAt: Math.min(delivery.dueAt ?? now, now),
   };
 }

@@ -1,4 +1,4 @@
-import type { Attempt, AttemptedDelivery } from './tables/delivery-rows.ts';
+import type { Attempt, AttemptedDelivery, Delivery } from './tables/delivery-rows.ts';
 import type { Webhook } from './tables/webhook-rows.ts';
 
 /** Schedules of both kinds of subscriptions. */
@@ -24,6 +24,20 @@ export function scheduleOf(
   return isFinal ? [] : eventDelaysMs;
 }
 
+/** Whether a waiting delivery is an automatic retry. Pure. */
+export function isRetry({ attempts, replayed }: Pick<Delivery, 'attempts' | 'replayed'>): boolean {
+  return attempts > 0 && !replayed;
+}
+
+/** Whether a waiting delivery has failed, as retries were switched off since: nobody has asked for it by hand. Pure. */
+export function isCalledOff(
+  { retriesEnabled, grant }: Pick<Webhook, 'retriesEnabled' | 'grant'>,
+  delivery: Pick<Delivery, 'attempts' | 'replayed' | 'broughtForward'>,
+): boolean {
+  if (retriesEnabled || grant !== null) return false;
+  return isRetry(delivery) && delivery.broughtForward !== true;
+}
+
 /** Maximum attempts in the log of a delivery. */
 const loggedAttempts = 20;
 
@@ -41,6 +55,7 @@ export function afterAttempt(
   const made = {
     ...delivery,
     attempts: attempt.number,
+    broughtForward: false,
     dueAt: null,
     log: [...delivery.log, attempt].slice(-loggedAttempts),
   };

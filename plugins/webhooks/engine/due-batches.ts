@@ -2,6 +2,7 @@ import type { Tables } from '../../../core/contracts/storage.ts';
 import type { EventBody } from '../../events/contract.ts';
 import type { Plans } from '../../tenants/contract.ts';
 import { goesOut, hasEvents, isOfFormer, mayUseWebhooks } from '../matching.ts';
+import { isCalledOff } from '../retry.ts';
 import type { DueDelivery, DueWithBody } from '../tables/delivery-rows.ts';
 import type { Receiver } from '../tables/receiver-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
@@ -119,7 +120,8 @@ export function choose(rows: readonly DueWithBody[], basis: ChoiceBasis): DueCho
     const webhook = webhooks.get(delivery.webhookId);
     const isHere = webhook?.receiverId === receiver.id && !isOfFormer(webhook, delivery, now);
     const allowed = basis.allowed && hasEvents(basis, delivery.eventType);
-    if (!isHere || event === null || !goesOut(webhook, receiver.health, allowed)) {
+    const isOff = !isHere || event === null || !goesOut(webhook, receiver.health, allowed);
+    if (isOff || isCalledOff(webhook, delivery)) {
       over.push(delivery.id);
       continue;
     }

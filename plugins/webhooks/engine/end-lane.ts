@@ -2,6 +2,7 @@ import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { Plans } from '../../tenants/contract.ts';
 import { unsentAttempt } from '../attempt.ts';
 import { goesOut, hasEvents, isOfFormer, mayUseWebhooks } from '../matching.ts';
+import { isCalledOff } from '../retry.ts';
 import type { Delivery } from '../tables/delivery-rows.ts';
 import type { Health } from '../tables/receiver-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
@@ -19,7 +20,7 @@ export interface Ended {
 }
 
 /** Verdict on a delivery; `keep`: it may go out again by now. */
-type Verdict = 'delete' | 'reassign' | 'suppress' | 'fail' | 'keep';
+type Verdict = 'delete' | 'reassign' | 'suppress' | 'call_off' | 'fail' | 'keep';
 
 /** Basis of a verdict. */
 interface VerdictBasis {
@@ -36,9 +37,9 @@ interface VerdictBasis {
 
 /**
  * Lane that ends waiting deliveries which do not go out. Switched off, paused or not allowed, they are suppressed;
- * without their event they have failed. Deliveries of a deleted subscription, also where one with the same id was made
- * since, or about a private contact are deleted; those of a subscription with a new URL are assigned to its receiver. The
- * verdict is taken anew: what may go out again stays.
+ * without their event, or as retries while these are off, they have failed. Deliveries of a deleted subscription, also
+ * where one with the same id was made since, or about a private contact are deleted; those of a subscription with a new
+ * URL are assigned to its receiver. The verdict is taken anew: what may go out again stays.
  * @param due called after the commit with the receivers that deliveries were assigned to
  */
 export function makeEndLane(plans: Plans, due: Due): Lane<EndInput, Ended> {
@@ -53,6 +54,7 @@ export function makeEndLane(plans: Plans, due: Due): Lane<EndInput, Ended> {
       await unit.deliveries.delete(withVerdict('delete').map(({ delivery }) => delivery.id));
       await unit.deliveries.save([
         ...withVerdict('suppress').map(({ delivery }) => ended(delivery, 'suppressed')),
+        ...withVerdict('call_off').map(({ delivery }) => ended(delivery, 'failed')),
         ...withVerdict('fail').map(({ delivery }) =>
           ended(withoutEvent(delivery, unit.now), 'failed'),
         ),
@@ -65,7 +67,7 @@ export function makeEndLane(plans: Plans, due: Due): Lane<EndInput, Ended> {
       await wakeNow(unit, receiverIds, due);
       return inputs.map(({ deliveryIds }) => ({
         suppressed: deliveryIds.filter((id) => verdictOf.get(id) === 'suppress').length,
-        failed: deliveryIds.filter((id) => verdictOf.get(id) === 'fail').length,
+        failed: deliveryIds.filter((id) => hasFailed(verdictOf.get(id))).length,
       }));
     },
   };
@@ -104,7 +106,12 @@ function verdictOn(delivery: Delivery, basis: VerdictBasis): Verdict {
   if (webhook === undefined || isPrivate || isOfFormer(webhook, delivery, now)) return 'delete';
   if (webhook.receiverId !== delivery.receiverId) return 'reassign';
   if (!goesOut(webhook, health, allowed)) return 'suppress';
+  if (isCalledOff(webhook, delivery)) return 'call_off';
   return hasEvent ? 'keep' : 'fail';
+}
+
+function hasFailed(verdict: Verdict | undefined): boolean {
+  return verdict === 'fail' || verdict === 'call_off';
 }
 
 /** Says in the delivery's log why nothing is sent. */

@@ -44,6 +44,8 @@ export interface Delivery {
   readonly retries: number;
   /** Replayed by hand: its failure is followed by no automatic retry. */
   readonly replayed: boolean;
+  /** A retry that was brought forward by hand: it goes out also while retries are off. Default false. */
+  readonly broughtForward?: boolean;
   /** Due time of the next attempt; null unless `waiting`. */
   readonly dueAt: number | null;
   /** The latest attempts, oldest first, at most 20. */
@@ -62,6 +64,7 @@ export type DueDelivery = Pick<
   | 'subject'
   | 'attempts'
   | 'replayed'
+  | 'broughtForward'
   | 'dueAt'
   | 'createdAt'
 >;
@@ -77,6 +80,7 @@ export type AttemptedDelivery = Pick<
   | 'attempts'
   | 'retries'
   | 'replayed'
+  | 'broughtForward'
   | 'dueAt'
   | 'log'
 >;
@@ -100,6 +104,7 @@ export interface DeliveryColumns {
   readonly test: number;
   readonly attempts: number;
   readonly retries: number;
+  /** 1: replayed, 2: brought forward. */
   readonly replayed: number;
   readonly due_at: number | null;
   readonly log: string;
@@ -125,6 +130,19 @@ export type AttemptedColumns = Pick<
 export const attemptedColumns =
   'id, webhook_id, receiver_id, event_type, state, attempts, retries, replayed, due_at, log';
 
+type ByHand = Pick<Delivery, 'replayed' | 'broughtForward'>;
+
+/** Both fields as their column. */
+export function byHandColumn({ replayed, broughtForward = false }: ByHand): number {
+  if (replayed) return 1;
+  return broughtForward ? 2 : 0;
+}
+
+/** Both fields of their column. */
+export function byHand({ replayed }: Pick<DeliveryColumns, 'replayed'>): ByHand {
+  return { replayed: replayed === 1, broughtForward: replayed === 2 };
+}
+
 /** A delivery as a row. */
 export function deliveryRow(one: Delivery): Row {
   return {
@@ -139,7 +157,7 @@ export function deliveryRow(one: Delivery): Row {
     test: one.test ? 1 : 0,
     attempts: one.attempts,
     retries: one.retries,
-    replayed: one.replayed ? 1 : 0,
+    replayed: byHandColumn(one),
     due_at: one.dueAt,
     log: JSON.stringify(one.log),
     created_at: one.createdAt,
@@ -168,7 +186,7 @@ export function attemptedDelivery(row: AttemptedColumns): AttemptedDelivery {
     state: row.state,
     attempts: row.attempts,
     retries: row.retries,
-    replayed: row.replayed === 1,
+    ...byHand(row),
     dueAt: row.due_at,
     // Written by `deliveryRow` and `DeliveryTable.save` alone.
     log: JSON.parse(row.log) as Attempt[],

@@ -1,6 +1,11 @@
 import { chunks } from '../../../core/chunks.ts';
 import type { Sql } from '../../../core/contracts/sql.ts';
-import type { DeliveryColumns, DueDelivery, DueWithBody } from './delivery-rows.ts';
+import {
+  byHand,
+  type DeliveryColumns,
+  type DueDelivery,
+  type DueWithBody,
+} from './delivery-rows.ts';
 
 type DueColumns = Pick<
   DeliveryColumns,
@@ -111,7 +116,7 @@ function dueDelivery(row: DueColumns): DueDelivery {
     eventType: row.event_type,
     subject: row.subject,
     attempts: row.attempts,
-    replayed: row.replayed === 1,
+    ...byHand(row),
     dueAt: row.due_at,
     createdAt: row.created_at,
   };

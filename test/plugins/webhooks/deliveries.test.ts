@@ -8,6 +8,7 @@ import { makeOutcomeLane } from '../../../plugins/webhooks/engine/outcome-lane.t
 import { pruneReceivers } from '../../../plugins/webhooks/engine/upkeep.ts';
 import { unsubscribeLane } from '../../../plugins/webhooks/event-subscriptions/ending.ts';
 import { makeGrantLane } from '../../../plugins/webhooks/event-subscriptions/grant-lane.ts';
+import { makeReplayLane, replayOf } from '../../../plugins/webhooks/replay.ts';
 import { receiverId } from '../../../plugins/webhooks/subscriptions/receiver-id.ts';
 import type { Attempt } from '../../../plugins/webhooks/tables/delivery-rows.ts';
 import type { Webhook } from '../../../plugins/webhooks/tables/webhook-rows.ts';
@@ -358,6 +359,40 @@ for (const engine of databases) {
       await until('the next delivery', async () =>
         (await deliveriesOf(one)).some(({ state }) => state === 'delivered'),
       );
+    });
+
+    t.test('retries that are switched off end what waits for one, but no replay', async (t) => {
+      const { internet, start } = await open(t);
+      const one = await start({ settings: { retryDelaysMs: [3_000] } });
+      const two = await start({ name: 'two', settings: { retryDelaysMs: [3_000] } });
+      const tenantId = await addTenant(one);
+      const hook = await addWebhook(one, tenantId, { retriesEnabled: true });
+      internet.on(hook.url, () => 500);
+      await raise(one, tenantId, subjects(4, 'm'));
+      const waiting = await until('the first attempts', async () => {
+        const all = await deliveriesOf(one);
+        return all.length === 4 && all.every(({ attempts }) => attempts === 1) && all;
+      });
+      const [before, after] = waiting.map(({ id }) => id);
+      const off = { ...hook, retriesEnabled: false };
+      await two.run(async (unit) => {
+        const found = await unit.deliveries.forChange([before ?? '']);
+        await unit.deliveries.save(found.map((delivery) => replayOf(delivery, hook, unit.now)));
+        await unit.webhooks.delete([hook.id]);
+        await unit.webhooks.insert([off]);
+      });
+      const replay = makeReplayLane(() => undefined);
+      await two.storage.submit(replay, { webhookId: hook.id, deliveryId: after ?? '' });
+      const ended = await until('all to end', async () => {
+        const all = await deliveriesOf(one);
+        return all.every(({ state }) => state === 'failed') && all;
+      });
+      for (const { id, attempts, retries, dueAt, log } of ended) {
+        const isReplay = id === before || id === after;
+        t.match([attempts, log.length, dueAt], isReplay ? [2, 2, null] : [1, 1, null]);
+        t.match([retries, log.at(-1)], [1, { statusCode: 500, failure: { kind: 'status' } }]);
+      }
+      t.equal(internet.seen.length, 6, 'each replay went out once');
     });
 
     t.test('a retry whose event is gone fails, and says why', async (t) => {

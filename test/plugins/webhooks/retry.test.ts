@@ -33,6 +33,12 @@ t.test(
         what,
       );
     }
+    const forward = { ...delivery, attempts: 1, retries: 1, broughtForward: true };
+    t.match(
+      afterAttempt(forward, bad(2), delaysMs, now),
+      { state: 'waiting', retries: 2, broughtForward: false },
+      'one that was brought forward keeps the retries it has left',
+    );
     const long = { ...delivery, log: Array.from({ length: 20 }, (_, index) => bad(index + 1)) };
     const kept = afterAttempt(long, good(21), [], 1).log;
     t.same([kept.length, kept[0]?.number, kept[19]?.number], [20, 2, 21]);

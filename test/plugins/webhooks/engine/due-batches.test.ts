@@ -13,7 +13,7 @@ t.test('deliveries that are due begin in the order of their events', async (t) =
     disabled: [] as readonly string[],
     now: 60_000,
     webhooks: new Map([
-      ['wh_1', webhook],
+      ['wh_1', { ...webhook, retriesEnabled: true }],
       ['wh_2', { ...webhook, id: 'wh_2' }],
       ['wh_off', { ...webhook, id: 'wh_off', enabled: false }],
       ['wh_moved', { ...webhook, id: 'wh_moved', receiverId: 'other' }],
@@ -73,4 +73,16 @@ t.test('deliveries that are due begin in the order of their events', async (t) =
   const paused = { ...receiver, health: { ...untouched, disabledAt: 1 } };
   t.same(chosen([a, b], { receiver: paused }), [[], ['a', 'b'], false]);
   t.same(chosen([a], {}, null), [[], ['a'], false], 'its event is gone');
+  const retries = [
+    dueDelivery('first', { webhookId: 'wh_2' }),
+    dueDelivery('retry', { webhookId: 'wh_2', attempts: 1 }),
+    dueDelivery('again', { webhookId: 'wh_2', attempts: 1, replayed: true }),
+    dueDelivery('forward', { webhookId: 'wh_2', attempts: 1, broughtForward: true }),
+    dueDelivery('granted', { webhookId: 'wh_sub_again', attempts: 1, createdAt: 50_000 }),
+  ];
+  t.same(
+    chosen(retries),
+    [['again', 'first', 'forward', 'granted'], ['retry'], false],
+    'retries are off',
+  );
 });
