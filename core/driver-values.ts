@@ -80,7 +80,11 @@ const Event = Type.Union([
     error: MaybeText,
     at: Moment,
   }),
-  Type.Object({ ...kind('contacts'), contacts: Type.Array(Contact) }),
+  Type.Object({
+    ...kind('contacts'),
+    later: Type.Optional(Type.Boolean()),
+    contacts: Type.Array(Contact),
+  }),
   Type.Object({
     ...kind('history'),
     messages: Type.Array(

@@ -100,6 +100,8 @@ export interface ReceiptEvent {
 /** Contacts of the account: imported at connect or changed later. */
 export interface ContactsEvent {
   readonly type: 'contacts';
+  /** Changed since the link's first reading of them: not imported ones, whose flags a connect asks for. Default false. */
+  readonly later?: boolean;
   readonly contacts: readonly DriverContact[];
 }
 

@@ -61,9 +61,10 @@ export class AddressBook {
     memory.people.keep(met);
     await memory.buffer.write();
     signal.throwIfAborted();
-    for (const event of eventsOf(changed)) await port.emit(event);
+    for (const event of eventsOf(changed, memory.people.areImported)) await port.emit(event);
     // Stored as contacts after the gateway has them: a stored contact is not emitted again.
     memory.people.keep(changed);
+    memory.people.imported();
     await memory.buffer.write();
   }
 }

@@ -11,6 +11,8 @@ import {
 } from './person.ts';
 import type { CredentialBuffer } from './storage/credential-buffer.ts';
 
+/** The name under which it is stored that the address book was taken. */
+const importedName = 'address_book';
 /** How many people are kept in memory; the others are read again. */
 const cacheSize = 500;
 
@@ -29,15 +31,28 @@ export class People {
   /** The last changes of people that are not stored yet. */
   readonly #changed = new Map<number, PersonChange>();
   readonly #erased: Erased;
+  #areImported = false;
 
   constructor(buffer: CredentialBuffer) {
     this.#buffer = buffer;
     this.#erased = new Erased(buffer);
   }
 
+  /** Whether the link has taken the address book before; known once `take` has resolved. */
+  get areImported(): boolean {
+    return this.#areImported;
+  }
+
+  /** The address book was taken: stored with the next write. */
+  imported(): void {
+    if (!this.#areImported) this.#buffer.put(importedName, 'taken');
+    this.#areImported = true;
+  }
+
   /** Compares users of the network with the stored people; answers those who differ, but for the erased. */
   async take(users: readonly tl.TypeUser[]): Promise<readonly PersonChange[]> {
     await this.#erased.load();
+    this.#areImported ||= (await this.#buffer.get([importedName])).has(importedName);
     const given = users.filter((user) => user._ === 'user' && !user.min);
     const kept = await this.#kept(given.map(({ id }) => id));
     return given.flatMap((user) => {

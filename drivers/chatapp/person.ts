@@ -28,15 +28,18 @@ export function personContact({ id, phone, name }: Person): DriverContact {
 /**
  * Events for changed people: first identities (a phone and an id are one person, or a new name), then those in the
  * address book. Pure.
+ * @param later whether the address book was taken before
  */
-export function eventsOf(changes: readonly PersonChange[]): DriverEvent[] {
+export function eventsOf(changes: readonly PersonChange[], later: boolean): DriverEvent[] {
   const identities = changes.flatMap(({ person, before }): DriverEvent[] =>
     before === undefined || isNamedAlike(before, person)
       ? []
       : [{ type: 'identity', ...personContact(person) }],
   );
   const contacts = changes.flatMap(({ person }) => (person.contact ? [personContact(person)] : []));
-  return contacts.length === 0 ? identities : [...identities, { type: 'contacts', contacts }];
+  return contacts.length === 0
+    ? identities
+    : [...identities, { type: 'contacts', later, contacts }];
 }
 
 /** A person as the recipient of a message. */

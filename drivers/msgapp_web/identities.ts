@@ -7,14 +7,15 @@ import type { Erased } from './erased.ts';
 import { errorText } from './error-text.ts';
 import { contactsEvents, type LibraryContact, personOf } from './imports.ts';
 import type { LibrarySocket } from './library.ts';
+import { addressBookRead } from './phone-settings.ts';
 
 /** How many contacts' latest names are remembered. */
 const remembered = 10_000;
 /** The credential that lists the others, whose names begin alike: each keeps one saved contact until the gateway has taken it. */
 export const savedContactsName = 'saved_contacts';
 
-/** A saved contact under the library's id. */
-type SavedContact = readonly [string, LibraryContact];
+/** A saved contact under the library's id; `later`: changed since the address book was read for the first time. */
+type SavedContact = readonly [string, LibraryContact & { readonly later?: boolean }];
 
 /** A saved contact under the name of its credential. */
 type KeptContact = readonly [string, SavedContact];
@@ -59,7 +60,9 @@ export class Identities {
     const { writes, imports } = keys;
     if (!imports.contacts) return;
     await erased.load();
-    const list = (await writes.get([savedContactsName])).get(savedContactsName);
+    const texts = await writes.get([savedContactsName, addressBookRead]);
+    keys.hasAddressBook ||= texts.has(addressBookRead);
+    const list = texts.get(savedContactsName);
     // Written by `#save`, and nobody else writes under these names.
     const names = list === undefined ? [] : (JSON.parse(list) as string[]);
     const stored = [...(await writes.get(names))];
@@ -119,9 +122,12 @@ export class Identities {
   #list(contacts: readonly LibraryContact[]): void {
     if (!this.#parts.keys.imports.contacts) return;
     for (const { id, lid, phoneNumber, name } of contacts) {
-      const saved = { id, lid, phoneNumber, name };
-      if (!id || !name || this.#isErased(saved)) continue;
+      if (!id || !name || this.#isErased({ id, lid, phoneNumber })) continue;
       const kept = keptName(`${savedContactsName}:`, id);
+      const [, before] = this.#unreported.get(kept) ?? [];
+      // Renamed before the gateway has taken the first reading: still of that.
+      const later = this.#parts.keys.hasAddressBook && before?.later !== false;
+      const saved = { id, lid, phoneNumber, name, later };
       this.#unreported.set(kept, [id, saved]);
       if (!this.#started) continue;
       // Once for a turn: the library may list each contact of a book by itself.
@@ -151,7 +157,10 @@ export class Identities {
         saved.push([one, { ...person, name: contact.name }]);
       }
       await keys.writes.durable();
-      for (const event of contactsEvents(this.#currentOf(saved))) await emit(event);
+      for (const later of [false, true]) {
+        const some = saved.filter(([[, [, contact]]]) => (contact.later === true) === later);
+        for (const event of contactsEvents(this.#currentOf(some), later)) await emit(event);
+      }
       this.#remove(contacts.filter((one) => this.#isCurrent(one)));
     });
   }

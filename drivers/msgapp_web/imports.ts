@@ -61,7 +61,7 @@ export async function* importedEvents(
   }
   const isErased = ({ phone, networkId }: DriverContact) => erased.has([phone, networkId]);
   const { imports: asked } = keys;
-  if (asked.contacts) yield* contactsEvents(but(known, isErased));
+  if (asked.contacts) yield* contactsEvents(but(known, isErased), false);
   if (!asked.history) return;
   const past: HistoryMessage[] = [];
   for (const message of messages) {
@@ -83,8 +83,11 @@ export async function personOf(
 }
 
 /** Contacts in events of bounded size; those of an event are read when it is asked for. */
-export function* contactsEvents(contacts: Iterable<DriverContact>): Iterable<ContactsEvent> {
-  for (const some of together(contacts)) yield { type: 'contacts', contacts: some };
+export function* contactsEvents(
+  contacts: Iterable<DriverContact>,
+  later: boolean,
+): Iterable<ContactsEvent> {
+  for (const some of together(contacts)) yield { type: 'contacts', later, contacts: some };
 }
 
 function* together<One>(all: Iterable<One>): Iterable<readonly One[]> {

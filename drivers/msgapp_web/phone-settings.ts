@@ -6,6 +6,8 @@ import type { LibrarySocket } from './library.ts';
 
 /** The collection of the phone's settings that holds its address book. */
 const addressBook = 'critical_unblock_low';
+/** The credential that says that the address book was read as a whole. */
+export const addressBookRead = 'address_book';
 /** All collections. */
 const collections = [
   'critical_block',
@@ -125,8 +127,15 @@ export class PhoneSettings {
       // Its events are lost: so is the version.
       if (this.#over) throw new Error('the connection is over');
       ev.flush();
-      keys.keepVersions(await versions());
-      return keys.missedSettingsKeys === missed;
+      const read = await versions();
+      keys.keepVersions(read);
+      if (keys.missedSettingsKeys !== missed) return false;
+      // Without a version the phone has yet to hand it over.
+      if (!keys.hasAddressBook && read[addressBook] !== undefined) {
+        keys.hasAddressBook = true;
+        keys.writes.set(new Map([[addressBookRead, 'read']]));
+      }
+      return true;
     }, 'settings');
   }
 }

@@ -3,7 +3,7 @@ import type { ReceiptEvent } from '../../core/contracts/driver.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { withTimeout } from '../../core/waiting.ts';
-import type { LiveSession, SessionListener } from '../accounts/contract.ts';
+import type { ConnectOptions, LiveSession, SessionListener } from '../accounts/contract.ts';
 import type { MediaService } from '../media/contract.ts';
 import { abandonQueued } from './dispatch/abandon.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
@@ -91,11 +91,14 @@ export function makeSessionListener(parts: SessionListenerParts): SessionListene
         case 'address':
           ensureHeld(await lanes.import({ ...importInput(session, {}), moved: event }));
           return;
-        case 'contacts':
+        case 'contacts': {
+          const { connectOptions } = session;
+          const options = event.later === true ? notImported(connectOptions) : connectOptions;
           for (const contacts of chunks(event.contacts, importSize)) {
-            ensureHeld(await lanes.import(importInput(session, { contacts })));
+            ensureHeld(await lanes.import({ ...importInput(session, { contacts }), options }));
           }
           return;
+        }
         case 'history':
           for (const history of chunks(event.messages, importSize)) {
             ensureHeld(await lanes.import(importInput(session, { history })));
@@ -173,6 +176,11 @@ function importInput(
     contacts: part.contacts ?? [],
     history: part.history ?? [],
   };
+}
+
+/** The options without the flags of imported contacts. */
+function notImported(options: ConnectOptions): ConnectOptions {
+  return { ...options, markPrivate: false, pauseAutomation: false };
 }
 
 /** @throws Error when the session has lost its account: what the session reports is not acknowledged, and comes again */

@@ -29,6 +29,7 @@ t.test('what drivers emit', async (t) => {
     { ...message, media: { ...media, open: async () => undefined } },
     { ...receipt, error: null },
     { type: 'contacts', contacts: [from] },
+    { type: 'contacts', contacts: [from], later: true },
     { type: 'history', messages: [past] },
   ];
   for (const event of right) t.ok(isDriverEvent(event), JSON.stringify(event));
@@ -49,6 +50,7 @@ t.test('what drivers emit', async (t) => {
     receipt,
     { ...receipt, error: null, status: 'lost' },
     { type: 'contacts', contacts: from },
+    { type: 'contacts', contacts: [from], later: 'yes' },
     { type: 'history', messages: [past, { ...past, direction: 'up' }] },
   ];
   for (const event of wrong) t.notOk(isDriverEvent(event), JSON.stringify(event));

@@ -28,6 +28,8 @@ export interface PortionLineParts {
   readonly port: Pick<Port, 'emit'>;
   /** Aborted when the connection is over. */
   readonly signal: AbortSignal;
+  /** As `People.areImported`. */
+  areImported(): boolean;
   /** Called once the events of changed people are durable, at once where they have none. */
   met(changed: readonly PersonChange[]): void;
   /** Called for each portion in its order, once its events and those before it are durable. */
@@ -73,12 +75,12 @@ export class PortionLine {
 
   /** Emits the events of a portion once there is room. @throws as `empty` does */
   async add(portion: Portion): Promise<void> {
-    const { signal, met } = this.#parts;
+    const { signal, met, areImported } = this.#parts;
     await this.room();
     signal.throwIfAborted();
     const { changed, translated } = portion;
     const together = translated.filter(({ apart }) => apart === undefined);
-    const people = eventsOf(changed).map((event) => this.#emit(event));
+    const people = eventsOf(changed, areImported()).map((event) => this.#emit(event));
     const others = together.flatMap(({ events }) => events.map((event) => this.#emit(event)));
     for (const { apart, events } of translated) {
       if (apart !== undefined) void this.#emitApart(events, apart);

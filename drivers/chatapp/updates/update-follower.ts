@@ -56,6 +56,7 @@ export class UpdateFollower {
     this.#writes = new ProgressWrites(parts);
     this.#portions = new PortionLine({
       ...{ port: parts.port, signal },
+      areImported: () => parts.people.areImported,
       refused: () => this.#arrival.ring(),
       met: (changed) => {
         parts.people.keep(changed);

@@ -37,7 +37,7 @@ export const controlCalls: {
     phone.record = changed(phone.record, call.settings);
     const tellsContacts = phone.profile.alwaysGivesContacts && phone.linked;
     if (call.settings.contacts !== undefined && tellsContacts) {
-      for (const event of contactsOffers(phone.profile, phone.record)) phone.offer(event);
+      for (const event of contactsOffers(phone.profile, phone.record, true)) phone.offer(event);
     }
     return phone.view();
   },

@@ -13,7 +13,7 @@ export function importsOf(
   asked: { readonly contacts: boolean; readonly history: boolean },
 ): readonly OfferedEvent[] {
   const contacts =
-    asked.contacts || profile.alwaysGivesContacts ? contactsOffers(profile, record) : [];
+    asked.contacts || profile.alwaysGivesContacts ? contactsOffers(profile, record, false) : [];
   if (!asked.history) return contacts;
   const names = new Map(record.contacts.map((contact) => [contact.phone, contact.name]));
   const entries = record.history.filter(({ from }) => from !== phone);
@@ -32,13 +32,14 @@ export function importsOf(
   ];
 }
 
-/** The phone's contacts as events. */
+/** The phone's contacts as events. @param later whether they have changed since they were handed over */
 export function contactsOffers(
   profile: ChannelProfile,
   { contacts }: PhoneRecord,
+  later: boolean,
 ): readonly OfferedEvent[] {
   const known = contacts.map(({ phone, name }) => phoneContact(profile, phone, name));
-  return portions(known).map((part) => ({ type: 'contacts', contacts: part }));
+  return portions(known).map((part) => ({ type: 'contacts', later, contacts: part }));
 }
 
 function portions<Item>(items: readonly Item[]): readonly (readonly Item[])[] {

@@ -29,6 +29,33 @@ t.test('contacts are kept up to date', async (t) => {
   t.match(changed, [{ networkId: /^\d+$/ }, { networkId: /^\d+$/ }]);
 });
 
+t.test('the first reading of the address book is told apart from later changes', async (t) => {
+  const bench = await startBench(t);
+  const opened = bench.open();
+  const { control } = bench;
+  const next = async ({ port }: Opened) => await port.next('contacts', isContacts);
+  refuseContacts(opened, 1);
+  await link(opened, 'code');
+  await opened.session.answer('code', control.code(opened.phone));
+  t.match(await next(opened), { later: false });
+  t.match(await next(opened), { contacts: [friend], later: false }, 'refused, and told again');
+  const isRead = async () => opened.port.credentials.values.has('address_book') || undefined;
+  await until('the reading to be stored', isRead);
+  control.put(opened.phone, { contacts: [friend, ben] });
+  t.match(await next(opened), { contacts: [ben], later: true });
+  const stored = () => opened.port.credentials.values.get(`person:${control.idOf(ben.phone)}`);
+  const isTaken = async () => stored()?.includes('"contact":true') || undefined;
+  await until('the contact to be stored', isTaken);
+  const resumed = await bench.reopened(opened);
+  control.put(resumed.phone, { contacts: [friend, ben, cleo] });
+  t.match(await next(resumed), { contacts: [cleo], later: true }, 'also after a restart');
+  bench.control.flood(resumed.phone, ['contacts.getContacts'], 60_000);
+  const dora = { phone: phoneNumber(9103), name: 'Dora' };
+  control.put(resumed.phone, { contacts: [friend, ben, cleo, dora] });
+  control.write(resumed.phone, { from: dora.phone, text: 'hello' });
+  t.match(await next(resumed), { contacts: [dora], later: true }, 'who writes before it is read');
+});
+
 t.test('somebody who changes is told as the one who was known', async (t) => {
   const { bench, opened } = await withoutAddressBook(t);
   const { control, network } = bench;

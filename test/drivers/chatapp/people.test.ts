@@ -8,7 +8,7 @@ import { MemoryCredentials } from '../../../testing/contract/driver/port.ts';
 t.test('a name that comes back while another is being stored is reported again', async (t) => {
   const people = new People(new CredentialBuffer(new MemoryCredentials()));
   const names = (changes: readonly PersonChange[]) =>
-    eventsOf(changes).flatMap((event) => (event.type === 'identity' ? [event.name] : []));
+    eventsOf(changes, true).flatMap((event) => (event.type === 'identity' ? [event.name] : []));
   const take = (name: string, hash: number) => people.take([user(name, hash)]);
 
   people.keep(await take('Ada', 1));

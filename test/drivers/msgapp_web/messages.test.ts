@@ -2,7 +2,12 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { ContactsEvent, DriverEvent, IdentityEvent } from '../../../core/contracts/driver.ts';
+import type {
+  ContactsEvent,
+  DriverContact,
+  DriverEvent,
+  IdentityEvent,
+} from '../../../core/contracts/driver.ts';
 import { awaitedPrefix, type Envelope } from '../../../drivers/msgapp_web/awaited.ts';
 import { Bench, type Opened } from '../../../testing/contract/driver/bench.ts';
 import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
@@ -434,7 +439,7 @@ async function withAddressBookAlone() {
   const account = await bench.world.account();
   await network.setPast(account.identifier, { contacts: [], history: [], isWithheld: true });
   await network.saveContact(account.identifier, { phone: ada, name: 'Ada (work)' });
-  const imported = { contacts: [{ phone: ada, name: 'Ada (work)' }] };
+  const imported = { contacts: [{ phone: ada, name: 'Ada (work)' }], later: false };
   return { account, imported, asked: { importContacts: true, importHistory: false } };
 }
 
@@ -480,10 +485,75 @@ t.test(
     await isRead;
     credentials.set = set;
     const later = await bench.resumed(one);
-    const changed = { contacts: [{ phone: ben, name: 'Ben (work)' }] };
+    const changed = { contacts: [{ phone: ben, name: 'Ben (work)' }], later: true };
     t.match(await later.port.next('address book', isAddressBook), changed);
   },
 );
+
+t.test('whoever the phone saves after the import comes as a later change', async (t) => {
+  const { account, imported, asked } = await withAddressBookAlone();
+  const one = await bench.linked(account, asked);
+  t.match(await one.port.next('address book', isAddressBook), imported);
+  await bench.quiet();
+  await network.saveContact(account.identifier, { phone: ben, name: 'Ben' });
+  const changed = { contacts: [{ phone: ben, name: 'Ben' }], later: true };
+  t.match(await one.port.next('change', isAddressBook), changed);
+  await bench.quiet();
+  const resumed = await bench.resumed(one);
+  await network.saveContact(account.identifier, { phone: ada, name: 'Ada (home)' });
+  const renamed = { contacts: [{ phone: ada, name: 'Ada (home)' }], later: true };
+  t.match(await resumed.port.next('change', isAddressBook), renamed, 'also after a restart');
+  resumed.session.close();
+  const anew = await bench.linked(account, asked);
+  const book = [{ name: 'Ada (home)' }, { name: 'Ben' }];
+  const { contacts, later } = await anew.port.next('address book', isAddressBook);
+  t.match([later, contacts.length], [false, 2], 'a new link imports anew');
+  t.match(contacts.toSorted(byName), book);
+});
+
+t.test('an address book that the phone hands over after the link is imported', async (t) => {
+  const account = await bench.world.account();
+  await network.setPast(account.identifier, { contacts: [], history: [], isWithheld: true });
+  const reads = async () => (await network.heard())['iq set w:sync:app:state sync'] ?? 0;
+  const before = await reads();
+  const one = await bench.linked(account, { importContacts: true, importHistory: false });
+  await network.shareSettingsKey(account.identifier);
+  await until('a look at nothing', async () => (await reads()) > before || undefined);
+  await bench.quiet();
+  for (const [phone, later] of [
+    [ada, false],
+    [ben, true],
+  ] as const) {
+    await network.saveContact(account.identifier, { phone, name: 'One' });
+    t.match(await one.port.next('contacts', isAddressBook), { contacts: [{ phone }], later });
+  }
+});
+
+t.test('who is renamed before the first import is taken is part of it', async (t) => {
+  const { account, asked } = await withAddressBookAlone();
+  const one = await bench.open(account);
+  one.port.onEmit = async (event) => {
+    if (isAddressBook(event)) await new Promise(() => undefined);
+  };
+  await bench.link(one, 'qr', asked);
+  await one.port.next('address book', isAddressBook);
+  await bench.quiet();
+  for (const [phone, name] of [
+    [ada, 'Ada (home)'],
+    [ben, 'Ben'],
+  ] as const) {
+    await network.saveContact(account.identifier, { phone, name });
+  }
+  await allAcknowledged(account.identifier);
+  const later = await bench.resumed(one);
+  const first = { contacts: [{ phone: ada, name: 'Ada (home)' }], later: false };
+  t.match(await later.port.next('address book', isAddressBook), first);
+  const second = { contacts: [{ phone: ben, name: 'Ben' }], later: true };
+  t.match(await later.port.next('change', isAddressBook), second);
+});
+
+const byName = (one: DriverContact, other: DriverContact): number =>
+  (one.name ?? '') < (other.name ?? '') ? -1 : 1;
 
 /** An account whose phone has saved somebody under a key that has not come, and what its device has said of that. */
 async function withMissingKey() {
@@ -499,7 +569,7 @@ async function withMissingKey() {
   await until('both tries', async () => (await reads()) >= before + 2 || undefined);
   await bench.quiet();
   t.equal(await network.waiting(phone), 1, 'it is not acknowledged');
-  const changed = { contacts: [{ phone: ben, name: 'Ben (work)' }] };
+  const changed = { contacts: [{ phone: ben, name: 'Ben (work)' }], later: true };
   return { one, phone, changed };
 }
 

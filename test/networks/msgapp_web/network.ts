@@ -338,13 +338,14 @@ export class FakeNetwork {
     this.#phone(number).addressBook?.changeKey();
   }
 
-  /** A phone gives its device the key of its address book. */
+  /** A phone gives its device the key of its address book, which may be empty. */
   async shareSettingsKey(number: string): Promise<void> {
     const phone = this.#phone(number);
-    const { companion, addressBook } = phone;
+    const { companion } = phone;
     const id = companion?.wire?.nextId();
-    if (companion === null || addressBook === null || id === undefined) return;
-    await this.#board.tellOwnDevice(phone, companion, `KEY${id}`, addressBook.keyShare());
+    if (companion === null || id === undefined) return;
+    phone.addressBook ??= new AddressBook(this.#board.library);
+    await this.#board.tellOwnDevice(phone, companion, `KEY${id}`, phone.addressBook.keyShare());
   }
 
   /** Somebody calls the account. */

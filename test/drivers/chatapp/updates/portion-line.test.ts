@@ -16,7 +16,13 @@ t.test('nothing is handed over behind a refusal while others are slow', async (t
   const nothing = () => undefined;
   const line = new PortionLine({
     ...{ port: { emit }, signal: new AbortController().signal },
-    ...{ met: nothing, stored: nothing, refused: nothing, receiptsSettled: nothing },
+    ...{
+      areImported: () => false,
+      met: nothing,
+      stored: nothing,
+      refused: nothing,
+      receiptsSettled: nothing,
+    },
   });
   const portion = (...texts: string[]): Portion => ({
     translated: texts.map((text) => ({

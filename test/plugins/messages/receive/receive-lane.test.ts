@@ -467,5 +467,30 @@ for (const engine of databases) {
         ['+12025550103', true],
       ]);
     });
+
+    t.test('who is saved after the import is neither private nor paused', async (t) => {
+      const { tenantId, one } = await open();
+      const options = { ...noOptions, importContacts: true, pauseAutomation: true };
+      one.connectOptions = { ...options, markPrivate: true };
+      const person = (digit: number, name: string) => {
+        return { phone: `+1202555020${digit}`, networkId: null, name };
+      };
+      const [ada, ben, cy] = [person(1, 'Ada'), person(2, 'Ben'), person(3, 'Cy')];
+      await stage.part.receive(one, { type: 'contacts', contacts: [ada], later: false });
+      await stage.part.receive(one, { type: 'contacts', contacts: [ada, ben], later: true });
+      await stage.part.receive(one, { type: 'contacts', contacts: [cy] });
+      await stage.part.receive(one, { ...inbound('of a customer'), from: ben });
+      const renamed = { ...ben, name: 'Ben L.' };
+      await stage.part.receive(one, { type: 'contacts', contacts: [renamed], later: true });
+      const flags = (await contactsOf(stage, tenantId)).map((contact) => {
+        return [contact.name, contact.private, contact.automationPaused];
+      });
+      t.same(flags.sort(), [
+        ['Ada', true, true],
+        ['Ben L.', false, false],
+        ['Cy', true, true],
+      ]);
+      t.equal((await messagesOf(stage, tenantId)).length, 1, 'the message is there');
+    });
   });
 }
