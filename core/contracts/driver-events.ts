@@ -100,7 +100,7 @@ export interface ReceiptEvent {
 /** Contacts of the account: imported at connect or changed later. */
 export interface ContactsEvent {
   readonly type: 'contacts';
-  /** Changed since the link's first reading of them: not imported ones, whose flags a connect asks for. Default false. */
+  /** Contacts that changed after the import: made without the flags of imported contacts. Default false. */
   readonly later?: boolean;
   readonly contacts: readonly DriverContact[];
 }

@@ -66,7 +66,7 @@ export const messageMetrics = {
     type: 'counter',
     of: 'process',
     unit: 'attempts',
-    meaning: 'Webhook attempts by outcome, and deliveries suppressed without one.',
+    meaning: 'Webhook attempts by outcome, and deliveries that ended without one.',
     labels: { outcome: ['delivered', 'retry', 'failed', 'suppressed'] },
   },
   gateway_webhook_first_attempt_delay_seconds: {

@@ -11,7 +11,7 @@ import {
 } from './person.ts';
 import type { CredentialBuffer } from './storage/credential-buffer.ts';
 
-/** The name under which it is stored that the address book was taken. */
+/** The credential of when the address book was taken, in milliseconds since the Unix epoch. */
 const importedName = 'address_book';
 /** How many people are kept in memory; the others are read again. */
 const cacheSize = 500;
@@ -45,14 +45,16 @@ export class People {
 
   /** The address book was taken: stored with the next write. */
   imported(): void {
-    if (!this.#areImported) this.#buffer.put(importedName, 'taken');
+    if (!this.#areImported) this.#buffer.put(importedName, String(Date.now()));
     this.#areImported = true;
   }
 
   /** Compares users of the network with the stored people; answers those who differ, but for the erased. */
   async take(users: readonly tl.TypeUser[]): Promise<readonly PersonChange[]> {
     await this.#erased.load();
-    this.#areImported ||= (await this.#buffer.get([importedName])).has(importedName);
+    if (!this.#areImported && (await this.#buffer.get([importedName])).has(importedName)) {
+      this.#areImported = true;
+    }
     const given = users.filter((user) => user._ === 'user' && !user.min);
     const kept = await this.#kept(given.map(({ id }) => id));
     return given.flatMap((user) => {

@@ -45,8 +45,8 @@ export class AccountKeys implements SignalKeyStore {
   readonly writes: CredentialWrites;
   /** The network had blocked the account, and the end of that is not reported; see `BlockFlag`. */
   readonly wasBlocked: boolean;
-  /** Whether the phone's address book was read as a whole: what comes of it then is a change. */
-  hasAddressBook = false;
+  /** When the import of the address book ends, in milliseconds since the Unix epoch; infinite before its first reading. */
+  importEndsAt = Number.POSITIVE_INFINITY;
   /** Called for each number with a new hidden id: digits of the number, digits of the id. */
   onPair: (number: string, hidden: string) => void = () => undefined;
   readonly #library: Library;

@@ -7,14 +7,14 @@ import type { Erased } from './erased.ts';
 import { errorText } from './error-text.ts';
 import { contactsEvents, type LibraryContact, personOf } from './imports.ts';
 import type { LibrarySocket } from './library.ts';
-import { addressBookRead } from './phone-settings.ts';
+import { importEndName } from './phone-settings.ts';
 
 /** How many contacts' latest names are remembered. */
 const remembered = 10_000;
 /** The credential that lists the others, whose names begin alike: each keeps one saved contact until the gateway has taken it. */
 export const savedContactsName = 'saved_contacts';
 
-/** A saved contact under the library's id; `later`: changed since the address book was read for the first time. */
+/** A saved contact under the library's id; `later`: changed after the import. */
 type SavedContact = readonly [string, LibraryContact & { readonly later?: boolean }];
 
 /** A saved contact under the name of its credential. */
@@ -60,8 +60,8 @@ export class Identities {
     const { writes, imports } = keys;
     if (!imports.contacts) return;
     await erased.load();
-    const texts = await writes.get([savedContactsName, addressBookRead]);
-    keys.hasAddressBook ||= texts.has(addressBookRead);
+    const texts = await writes.get([savedContactsName, importEndName]);
+    keys.importEndsAt = Math.min(keys.importEndsAt, Number(texts.get(importEndName) ?? Infinity));
     const list = texts.get(savedContactsName);
     // Written by `#save`, and nobody else writes under these names.
     const names = list === undefined ? [] : (JSON.parse(list) as string[]);
@@ -125,8 +125,8 @@ export class Identities {
       if (!id || !name || this.#isErased({ id, lid, phoneNumber })) continue;
       const kept = keptName(`${savedContactsName}:`, id);
       const [, before] = this.#unreported.get(kept) ?? [];
-      // Renamed before the gateway has taken the first reading: still of that.
-      const later = this.#parts.keys.hasAddressBook && before?.later !== false;
+      // A contact of the import that the gateway has not taken yet stays one when it is renamed.
+      const later = Date.now() >= this.#parts.keys.importEndsAt && before?.later !== false;
       const saved = { id, lid, phoneNumber, name, later };
       this.#unreported.set(kept, [id, saved]);
       if (!this.#started) continue;

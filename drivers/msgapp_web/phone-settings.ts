@@ -6,8 +6,10 @@ import type { LibrarySocket } from './library.ts';
 
 /** The collection of the phone's settings that holds its address book. */
 const addressBook = 'critical_unblock_low';
-/** The credential that says that the address book was read as a whole. */
-export const addressBookRead = 'address_book';
+/** The credential of when the import of the address book ends. */
+export const importEndName = 'import_ends_at';
+/** How long after its first reading the address book is still imported, in milliseconds: a phone may upload it in pieces. */
+const importMs = 3_600_000;
 /** All collections. */
 const collections = [
   'critical_block',
@@ -100,7 +102,10 @@ export class PhoneSettings {
     const { keys, log, accountId } = this.#parts;
     if (!keys.imports.contacts || keys.login.myAppStateKeyId === undefined) return;
     try {
-      await this.#read([addressBook], true);
+      if (!(await this.#read([addressBook], true)) || this.#over) return;
+      if ((await keys.writes.get([importEndName])).has(importEndName)) return;
+      keys.importEndsAt = Date.now() + importMs;
+      keys.writes.set(new Map([[importEndName, String(keys.importEndsAt)]]));
     } catch (error) {
       if (this.#over) return;
       const facts = { accountId, error: errorText(error) };
@@ -127,15 +132,8 @@ export class PhoneSettings {
       // Its events are lost: so is the version.
       if (this.#over) throw new Error('the connection is over');
       ev.flush();
-      const read = await versions();
-      keys.keepVersions(read);
-      if (keys.missedSettingsKeys !== missed) return false;
-      // Without a version the phone has yet to hand it over.
-      if (!keys.hasAddressBook && read[addressBook] !== undefined) {
-        keys.hasAddressBook = true;
-        keys.writes.set(new Map([[addressBookRead, 'read']]));
-      }
-      return true;
+      keys.keepVersions(await versions());
+      return keys.missedSettingsKeys === missed;
     }, 'settings');
   }
 }

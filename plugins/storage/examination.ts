@@ -51,7 +51,7 @@ export async function examineDatabase(
 }
 
 async function ofServer(sql: Executor): Promise<DatabaseFacts> {
-  // A select fails where the server has no such variable. First: a slow log-in is no difference of clocks.
+  // A select fails where the server has no such variable. It comes first and opens the connection: a log-in is not measured.
   const [scrubbing] = await sql.rows<{ Value: string }>(
     "show global variables like 'innodb_immediate_scrub_data_uncompressed'",
   );

@@ -29,7 +29,7 @@ export function isRetry({ attempts, replayed }: Pick<Delivery, 'attempts' | 'rep
   return attempts > 0 && !replayed;
 }
 
-/** Whether a waiting delivery has failed, as retries were switched off since: nobody has asked for it by hand. Pure. */
+/** Whether a waiting retry is to end as failed: retries are off, and nobody brought it forward. Pure. */
 export function isCalledOff(
   { retriesEnabled, grant }: Pick<Webhook, 'retriesEnabled' | 'grant'>,
   delivery: Pick<Delivery, 'attempts' | 'replayed' | 'broughtForward'>,

@@ -41,7 +41,7 @@ export class ConversationTable extends SqlTable {
 
   /**
    * How many messages of the contact are above the last one to it in a list, at most `countedUnanswered`, by `threadKey`.
-   * The index ends at that one's moment; what came in the same one is compared by its id as well.
+   * The index range begins at the last outbound message's millisecond; ids decide within it.
    */
   async unanswered(pairs: readonly ThreadKey[]): Promise<ReadonlyMap<string, number>> {
     const last = (columns: string): string =>

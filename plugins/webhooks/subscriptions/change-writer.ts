@@ -65,8 +65,7 @@ export class ChangeWriter {
   }
 
   /**
-   * Receivers that no subscription has any more, or new ones alone beside callbacks of MCP, which a former pause does not
-   * concern. The reset also keeps a receiver: whoever has read it before stores deliveries there yet, where they are
+   * Receivers without a subscription, or whose webhooks are all new: a former pause does not concern those. The reset also keeps a receiver: whoever has read it before stores deliveries there yet, where they are
    * found, and moved.
    */
   async #begunAnew({ webhooks }: Unit): Promise<readonly string[]> {
