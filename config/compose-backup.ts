@@ -1,4 +1,4 @@
-/** What backups are made with and restored with: the parts of plugins and drivers that need no gateway around them. */
+/** Dependencies of backup and restore: the parts of plugins and drivers that need no gateway around them. */
 export { networkFolder } from '../drivers/simulated/network/running.ts';
 export { settleRestored } from '../plugins/messages/restored.ts';
 export { secretFile } from '../plugins/secrets/secret-file.ts';

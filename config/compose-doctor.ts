@@ -1,11 +1,11 @@
-/** What a gateway's health is examined with: the parts of plugins that need no gateway around them. */
+/** Dependencies of the doctor: the parts of plugins that need no gateway around them. */
 export { proxiesInUse, type UsedProxy } from '../plugins/accounts/examination.ts';
 export type { ClusterProcess } from '../plugins/cluster/contract.ts';
 export { livingProcesses } from '../plugins/cluster/others.ts';
 export { type BucketStep, bucketFault } from '../plugins/media/examination.ts';
 export { configuredSecrets, opensDatabase } from '../plugins/secrets/examination.ts';
 export {
-  type DatabaseFacts,
+  type DatabaseReport,
   examineDatabase,
   readTables,
   type ServerSettings,

@@ -38,7 +38,7 @@ import { ContainedDriver } from './contained-driver.ts';
 import { CountedDriverFaults, takeStrayFaults } from './driver-faults.ts';
 import { makeChannelDrivers } from './drivers.ts';
 import { loadPlugins } from './outside-plugins.ts';
-import { pluginFacts } from './plugin-facts.ts';
+import { pluginMetadata } from './plugin-metadata.ts';
 import type { GatewayConfig } from './schema.ts';
 import { StallWatch, unwatched } from './stall-watch.ts';
 import { contents } from './tables.ts';
@@ -85,7 +85,7 @@ export async function composeGateway(
   const outside = await loadPlugins(config.plugins, parts);
   const kept = withPlugins(
     contents,
-    outside.flatMap((plugin) => pluginFacts(plugin) ?? []),
+    outside.flatMap((plugin) => pluginMetadata(plugin) ?? []),
   );
   return {
     log,

@@ -11,7 +11,7 @@ import { GatewayError } from '../core/errors.ts';
 import { PacedLines } from '../core/paced-lines.ts';
 import { withTimeout } from '../core/waiting.ts';
 import { ContainedSession, type SessionParts } from './contained-session.ts';
-import { asDriver, type DriverPlace } from './driver-context.ts';
+import { asDriver, type CodeOwner } from './driver-context.ts';
 import { Holds } from './holds.ts';
 import { closeMs } from './isolated/driver.ts';
 import type { Suspect, Watch } from './stall-watch.ts';
@@ -19,7 +19,7 @@ import type { Suspect, Watch } from './stall-watch.ts';
 /** How long a call may take before it is said to hang; a driver's `link` and `resume` are then given up. */
 const hangMs = 60_000;
 
-/** What a containment works with. */
+/** Dependencies of a contained driver. */
 export interface ContainmentParts {
   readonly faults: DriverFaults;
   readonly watch: Watch;
@@ -41,11 +41,11 @@ export class ContainedDriver implements Driver {
   readonly address?: AddressRule;
   readonly credentialsOf?: NonNullable<Driver['credentialsOf']>;
   readonly #driver: Driver;
-  readonly #place: DriverPlace;
+  readonly #owner: CodeOwner;
   readonly #parts: SessionParts;
 
   constructor(channel: string, driver: Driver, parts: ContainmentParts) {
-    this.#place = { channel, accountId: null };
+    this.#owner = { channel, accountId: null };
     this.#driver = driver;
     this.#parts = { hangMs, ...parts, holds: new Holds(parts.now), lines: new PacedLines() };
     this.capabilities = driver.capabilities;
@@ -58,55 +58,55 @@ export class ContainedDriver implements Driver {
   }
 
   open(account: DriverAccount, port: Port): Session {
-    const place = { channel: this.#place.channel, accountId: account.id };
+    const owner = { channel: this.#owner.channel, accountId: account.id };
     const open = (given: Port): unknown => this.#driver.open(account, given);
-    return new ContainedSession(place, open, port, this.#parts);
+    return new ContainedSession(owner, open, port, this.#parts);
   }
 
   /** Never rejects, and does not wait for ever. */
   async close(): Promise<void> {
     const { faults } = this.#parts;
-    const closing = asDriver(this.#place, async () => this.#driver.close?.());
+    const closing = asDriver(this.#owner, async () => this.#driver.close?.());
     const late = new DriverHung('close');
     await withTimeout(closeMs, late, closing).catch((error: unknown) => {
       const fault =
         error === late ? ({ kind: 'hung' } as const) : ({ kind: 'threw', error } as const);
-      faults.report({ ...this.#place, ...fault, call: 'close' });
+      faults.report({ ...this.#owner, ...fault, call: 'close' });
     });
   }
 
   /** @throws whatever the driver has thrown, and TypeError when it answers no names */
   async #names(ask: () => Promise<unknown>): Promise<readonly string[]> {
     try {
-      const names = await asDriver(this.#place, ask);
+      const names = await asDriver(this.#owner, ask);
       if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return names;
       throw new TypeError('credentialsOf answered no list of names');
     } catch (error) {
       const fault = { kind: 'threw', call: 'credentialsOf', error } as const;
-      this.#parts.faults.report({ ...this.#place, ...fault });
+      this.#parts.faults.report({ ...this.#owner, ...fault });
       throw error;
     }
   }
 
   /** A rule that throws, or answers what is no text, refuses the request as the driver's fault. */
   #contained(rule: IdentifierRule | AddressRule): IdentifierRule & AddressRule {
-    const place = this.#place;
+    const owner = this.#owner;
     const { faults, watch } = this.#parts;
     // No account is held back for it.
-    const suspect: Suspect = { place, stalled: () => undefined };
+    const suspect: Suspect = { owner, stalled: () => undefined };
     return {
       description: rule.description,
       parse: (text) => {
         let parsed: unknown;
         try {
-          parsed = watch.call(suspect, 'parse', () => asDriver(place, () => rule.parse(text)));
+          parsed = watch.call(suspect, 'parse', () => asDriver(owner, () => rule.parse(text)));
         } catch (error) {
-          faults.report({ ...place, kind: 'threw', call: 'parse', error });
+          faults.report({ ...owner, kind: 'threw', call: 'parse', error });
           throw new GatewayError('driver_failed', { cause: error });
         }
         if (typeof parsed === 'string' || parsed === null) return parsed;
         const error = new TypeError('parse answered neither a text nor null');
-        faults.report({ ...place, kind: 'nonsense', call: 'parse', error });
+        faults.report({ ...owner, kind: 'nonsense', call: 'parse', error });
         throw new GatewayError('driver_failed', { cause: error });
       },
     };

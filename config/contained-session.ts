@@ -6,13 +6,13 @@ import {
 } from '../core/contracts/driver.ts';
 import { type DriverFaults, DriverHung } from '../core/contracts/driver-faults.ts';
 import { refuseNoSession } from '../core/driver-values.ts';
-import { asDriver, asGateway, type DriverPlace } from './driver-context.ts';
+import { asDriver, asGateway, type CodeOwner } from './driver-context.ts';
 import { driverPort, type PortParts } from './driver-port.ts';
 import { driverSignal } from './driver-signal.ts';
 import type { Holds } from './holds.ts';
 import type { Suspect } from './stall-watch.ts';
 
-/** What the contained sessions of one driver share. */
+/** Dependencies that the contained sessions of one driver share. */
 export interface SessionParts extends PortParts {
   readonly faults: DriverFaults;
   readonly holds: Holds;
@@ -39,7 +39,7 @@ interface Inner {
  * session that is held back is closed, lost until its time, and opened anew.
  */
 export class ContainedSession implements Session, Suspect {
-  readonly place: DriverPlace;
+  readonly owner: CodeOwner;
   readonly #accountId: string;
   readonly #open: (port: Port) => unknown;
   readonly #port: Port;
@@ -52,13 +52,13 @@ export class ContainedSession implements Session, Suspect {
    * @throws whatever it throws, and TypeError when it opens no session
    */
   constructor(
-    place: DriverPlace & { readonly accountId: string },
+    owner: CodeOwner & { readonly accountId: string },
     open: (port: Port) => unknown,
     port: Port,
     parts: SessionParts,
   ) {
-    this.place = place;
-    this.#accountId = place.accountId;
+    this.owner = owner;
+    this.#accountId = owner.accountId;
     this.#open = open;
     this.#port = port;
     this.#parts = parts;
@@ -108,7 +108,7 @@ export class ContainedSession implements Session, Suspect {
     if (inner !== null) this.#run('close', () => inner.session.close());
   }
 
-  /** Its code has blocked the event loop: from the second time on the account is held back. */
+  /** The session's code has blocked the event loop: from the second time on the account is held back. */
   stalled(): void {
     const { holds } = this.#parts;
     holds.stalled(this.#accountId);
@@ -124,7 +124,7 @@ export class ContainedSession implements Session, Suspect {
     try {
       this.#run('close', () => inner.session.close());
     } catch (error) {
-      this.#parts.faults.report({ ...this.place, kind: 'threw', call: 'close', error });
+      this.#parts.faults.report({ ...this.owner, kind: 'threw', call: 'close', error });
     }
     void this.#sayHeldBack();
   }
@@ -179,14 +179,14 @@ export class ContainedSession implements Session, Suspect {
     const { faults, hangMs } = this.#parts;
     const calling = this.#run(name, () => call(session));
     const late = (): void => {
-      faults.report({ ...this.place, kind: 'hung', call: name });
+      faults.report({ ...this.owner, kind: 'hung', call: name });
       otherwise.late();
     };
     return within(hangMs, calling, late, { signal: cut.signal, instead: otherwise.cut });
   }
 
   #run<Result>(name: string, run: () => Result): Result {
-    return this.#parts.watch.call(this, name, () => asDriver(this.place, run));
+    return this.#parts.watch.call(this, name, () => asDriver(this.owner, run));
   }
 }
 

@@ -46,8 +46,8 @@ export class CountedDriverFaults implements DriverFaults {
  */
 export function takeStrayFaults(faults: DriverFaults): () => void {
   const take = (error: unknown): void => {
-    const place = driverAtWork();
-    if (place !== null) faults.report({ ...place, kind: 'unhandled', call: 'later', error });
+    const owner = driverAtWork();
+    if (owner !== null) faults.report({ ...owner, kind: 'unhandled', call: 'later', error });
   };
   process.on('unhandledRejection', take);
   process.on('uncaughtException', take);

@@ -6,7 +6,7 @@ import { type EnterDriver, gatewaySignal } from './driver-signal.ts';
 import { pacedLog } from './paced-log.ts';
 import type { Suspect, Watch } from './stall-watch.ts';
 
-/** What ports of one driver share. */
+/** Dependencies that the ports of one driver share. */
 export interface PortParts {
   readonly watch: Watch;
   /** The driver's lines in the log. */
@@ -32,7 +32,7 @@ export function driverPort(
     return asGateway(call).finally(() => watch.begins(suspect));
   };
   const enter: EnterDriver = (run) =>
-    watch.call(suspect, 'open', () => asDriver(suspect.place, run));
+    watch.call(suspect, 'open', () => asDriver(suspect.owner, run));
   const opened = (media: object) => driverMedia(media, enter);
   return {
     emit: (event) => {

@@ -59,8 +59,8 @@ function faultOf(made: unknown): string | null {
   check ??= new Ajv2020({ strict: false }).compile(capabilities);
   if (check(driver.capabilities)) return null;
   const [error] = check.errors ?? [];
-  const place = `capabilities${error?.instancePath.replaceAll('/', '.') ?? ''}`;
-  return `${place} ${error?.message ?? 'is wrong'}`;
+  const capabilityPath = `capabilities${error?.instancePath.replaceAll('/', '.') ?? ''}`;
+  return `${capabilityPath} ${error?.message ?? 'is wrong'}`;
 }
 
 function isRule(rule: unknown): boolean {

@@ -15,7 +15,7 @@ import { makeOfPackage } from './outside-package.ts';
 import { pacedLog } from './paced-log.ts';
 import type { GatewayConfig } from './schema.ts';
 
-/** What drivers of our own get beside what all do. */
+/** Context of the gateway's own drivers. */
 interface OwnContext extends Omit<DriverContext, 'dataDir'> {
   /** Counts the driver's work, by name. */
   readonly count: (what: string) => void;
@@ -30,7 +30,7 @@ const factories: Readonly<Record<string, (context: OwnContext) => Driver | Promi
 /** How long a package may take to make its driver, in milliseconds: the start waits for it. */
 const longestMakingMs = 10_000;
 
-/** What channels are made from. */
+/** Dependencies of the channels' drivers. */
 export interface ChannelDriverParts {
   readonly log: GatewayLog;
   /** The folder from which packages are resolved: the working directory. */

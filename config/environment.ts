@@ -64,8 +64,8 @@ function findField(variable: string): { path: FieldPath; schema: FieldSchema } {
 /** Says which fields there are where an unknown one was named. */
 export function noSuchField(parent: FieldSchema, path: FieldPath): string {
   const names = Object.keys(parent.properties ?? {}).join(', ');
-  const place = path.length > 1 ? `"${path.slice(0, -1).join('.')}" has` : 'there are';
-  const known = names === '' ? '' : `; ${place} ${names}`;
+  const subject = path.length > 1 ? `"${path.slice(0, -1).join('.')}" has` : 'there are';
+  const known = names === '' ? '' : `; ${subject} ${names}`;
   return `there is no field "${path.join('.')}"${known}`;
 }
 

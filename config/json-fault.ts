@@ -1,5 +1,5 @@
 /** Line and column from which on a text is no JSON, by bisection: the longest beginning that more text could complete. */
-export function placeOfFault(text: string): string {
+export function positionOfFault(text: string): string {
   let [good, bad] = [0, text.length + 1];
   while (bad - good > 1) {
     const middle = Math.floor((good + bad) / 2);

@@ -3,7 +3,7 @@ import { isJsonObject } from '../core/json-object.ts';
 import { type Environment, environmentSettings, noSuchField } from './environment.ts';
 import { ConfigError } from './error.ts';
 import { type FieldPath, type FieldSchema, isGroup, memberSchema, rootSchema } from './fields.ts';
-import { placeOfFault } from './json-fault.ts';
+import { positionOfFault } from './json-fault.ts';
 import type { GatewayConfig } from './schema.ts';
 import { refuseMisreadAddresses } from './server-addresses.ts';
 import { setAt, type Tree } from './tree.ts';
@@ -103,9 +103,12 @@ function parseFile({ name, text }: { name: string; text: string }): Tree {
   try {
     parsed = JSON.parse(text);
   } catch {
-    // The library's own message repeats what is in the file around the place, such as a secret.
-    const place = placeOfFault(text);
-    throw new ConfigError('GATEWAY_CONFIG', `${name} must be JSON: it is none from ${place} on.`);
+    // The library's own message repeats what is in the file around the position, such as a secret.
+    const position = positionOfFault(text);
+    throw new ConfigError(
+      'GATEWAY_CONFIG',
+      `${name} must be JSON: it is none from ${position} on.`,
+    );
   }
   if (isJsonObject(parsed)) return parsed;
   throw new ConfigError('GATEWAY_CONFIG', `${name} must be a JSON object of fields.`);

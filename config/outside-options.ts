@@ -46,11 +46,11 @@ export function checkedOptions(
 }
 
 function complaint({ instancePath, keyword, params, message }: ErrorObject, field: string): string {
-  const place = [field, ...instancePath.split('/').slice(1)].join('.');
-  if (keyword === 'required') return `${place}.${params.missingProperty} is missing`;
+  const optionPath = [field, ...instancePath.split('/').slice(1)].join('.');
+  if (keyword === 'required') return `${optionPath}.${params.missingProperty} is missing`;
   if (keyword === 'additionalProperties') {
-    return `${place}.${params.additionalProperty} is no option of this package`;
+    return `${optionPath}.${params.additionalProperty} is no option of this package`;
   }
-  if (keyword === 'enum') return `${place} must be one of ${params.allowedValues.join(', ')}`;
-  return `${place} ${message}`;
+  if (keyword === 'enum') return `${optionPath} must be one of ${params.allowedValues.join(', ')}`;
+  return `${optionPath} ${message}`;
 }

@@ -6,7 +6,7 @@ import type { GatewayLog } from '../core/log.ts';
 import { withTimeout } from '../core/waiting.ts';
 import { ConfigError } from './error.ts';
 import { makeWithOptions, type OutsideFactory } from './outside-options.ts';
-import { pluginFacts } from './plugin-facts.ts';
+import { pluginMetadata } from './plugin-metadata.ts';
 import { whereThrown } from './where-thrown.ts';
 
 /** A package that the configuration names, for a driver or a plugin. */
@@ -70,7 +70,7 @@ async function importFactory({ name, folder, fields, noun }: OutsidePackage): Pr
 
 function isFactory(value: unknown): value is Factory {
   // The plugin itself is a function too.
-  return typeof value === 'function' && pluginFacts(value) === null;
+  return typeof value === 'function' && pluginMetadata(value) === null;
 }
 
 /** Answers as the making does. @throws ConfigError when that takes longer than `makingMs` */

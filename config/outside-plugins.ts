@@ -3,14 +3,14 @@ import { type GatewayPlugin, gatewayPlugin } from '../core/kernel.ts';
 import type { GatewayLog } from '../core/log.ts';
 import { ConfigError } from './error.ts';
 import { makeOfPackage } from './outside-package.ts';
-import { type PluginFacts, pluginFacts } from './plugin-facts.ts';
+import { type PluginMetadata, pluginMetadata } from './plugin-metadata.ts';
 import type { GatewayConfig } from './schema.ts';
 import { whereThrown } from './where-thrown.ts';
 
 /** How long a package may take to make its plugin, in milliseconds. */
 const makingMs = 30_000;
 
-/** What plugins are loaded with. */
+/** Dependencies of the loader of outside plugins. */
 export interface OutsidePluginParts {
   readonly log: GatewayLog;
   /** The folder from which packages are resolved: the working directory. */
@@ -55,17 +55,17 @@ function placed(
   names: Set<string>,
   later: ReadonlySet<string>,
 ): GatewayPlugin {
-  const facts = pluginFacts(made);
-  if (facts === null) {
+  const metadata = pluginMetadata(made);
+  if (metadata === null) {
     const message = `${field}: what the factory made is no plugin; make it with gatewayPlugin()`;
     throw new ConfigError(field, message);
   }
-  if (names.has(facts.name) || later.has(facts.name)) {
-    const message = `${field}: there already is a plugin called "${facts.name}"`;
+  if (names.has(metadata.name) || later.has(metadata.name)) {
+    const message = `${field}: there already is a plugin called "${metadata.name}"`;
     throw new ConfigError(field, message);
   }
-  refuseMissing(facts, field, names);
-  names.add(facts.name);
+  refuseMissing(metadata, field, names);
+  names.add(metadata.name);
   // `gatewayPlugin` has made it.
   const boot = made as GatewayPlugin;
   const booted: GatewayPlugin = async (app) => {
@@ -76,16 +76,16 @@ function placed(
       throw await failure(field, 'could not boot', error);
     }
   };
-  return gatewayPlugin(facts.name, facts.dependencies, booted, facts.keeps);
+  return gatewayPlugin(metadata.name, metadata.dependencies, booted, metadata.keeps);
 }
 
 function namesOf(plugins: readonly GatewayPlugin[]): Set<string> {
-  return new Set(plugins.map((plugin) => pluginFacts(plugin)?.name ?? ''));
+  return new Set(plugins.map((plugin) => pluginMetadata(plugin)?.name ?? ''));
 }
 
 /** @throws ConfigError when what it depends on does not boot before it */
 function refuseMissing(
-  { dependencies }: PluginFacts,
+  { dependencies }: PluginMetadata,
   field: string,
   names: ReadonlySet<string>,
 ): void {

@@ -5,11 +5,11 @@ import { PacedLines } from '../core/paced-lines.ts';
 export function pacedLog(log: DriverLog, lines: PacedLines = new PacedLines()): DriverLog {
   const at =
     (level: keyof DriverLog) =>
-    (facts: object, message: string): void => {
+    (fields: object, message: string): void => {
       const more = lines.take(`${level} ${message}`);
       if (more === null) return;
-      // Drivers in JavaScript hand an error over as the facts; spread it would lose its sentence.
-      const given = facts instanceof Error ? { err: facts } : facts;
+      // Drivers in JavaScript hand an error over as the fields; spread it would lose its sentence.
+      const given = fields instanceof Error ? { err: fields } : fields;
       log[level](more.left_out === undefined ? given : { ...given, ...more }, message);
     };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };

@@ -1,5 +1,5 @@
 import type { DriverFaults } from '../core/contracts/driver-faults.ts';
-import type { DriverPlace } from './driver-context.ts';
+import type { CodeOwner } from './driver-context.ts';
 
 /** From which standstill of the event loop on somebody is blamed, milliseconds. */
 const stallMs = 1_000;
@@ -25,7 +25,7 @@ const processClock: StallClock = {
 
 /** One account's code of a driver, as the watch knows it. */
 export interface Suspect {
-  readonly place: DriverPlace;
+  readonly owner: CodeOwner;
   /** Its code has kept the event loop from all other work. */
   stalled(): void;
 }
@@ -41,10 +41,9 @@ export const unwatched: Watch = {
 };
 
 /**
- * Blames a standstill of the event loop on the driver whose code ran. A call into a driver is timed; of its code that
- * runs later the watch knows where it begins behind an answer of the gateway, and where it calls the gateway. A
- * callback of the driver's own that does neither is not seen. Later code is blamed only if processor time was used: a
- * suspended process and a slow disk of the embedded database use none.
+ * Blames a standstill of the event loop on the driver whose code ran. Calls into a driver are timed. Later code of the
+ * driver is seen only from an answer of the gateway on, or where it calls the gateway; other callbacks are not seen.
+ * Later code is blamed only if processor time was used, which a suspended process or a slow disk does not.
  */
 export class StallWatch {
   readonly #faults: DriverFaults;
@@ -130,8 +129,8 @@ export class StallWatch {
   #blame(suspects: ReadonlySet<Suspect>, ms: number): void {
     const [first] = suspects;
     if (first === undefined) return;
-    const { channel, accountId } = first.place;
-    if ([...suspects].some(({ place }) => place.channel !== channel)) return;
+    const { channel, accountId } = first.owner;
+    if ([...suspects].some(({ owner }) => owner.channel !== channel)) return;
     const isOne = suspects.size === 1;
     this.#faults.report({
       kind: 'stalled',

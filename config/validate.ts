@@ -36,9 +36,9 @@ function refusal(tree: Tree, error: ErrorObject, origins: ReadonlyMap<string, st
     );
   }
   const origin = originOf(path, origins);
-  const place = origin === undefined ? '' : ` (${origin})`;
+  const source = origin === undefined ? '' : ` (${origin})`;
   const found = isGroup(schema) || isSecret(path) ? '' : `, not ${JSON.stringify(value)}`;
-  return new ConfigError(field, `${field}${place} must be ${expected(schema)}${found}.`);
+  return new ConfigError(field, `${field}${source} must be ${expected(schema)}${found}.`);
 }
 
 /** The field that an error is about: a missing one itself, a wrong item's list. */

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 
-/** How long the parser may take to show a place, milliseconds. */
+/** How long the parser may take to show a position, milliseconds. */
 const parserMs = 5_000;
 
 /**
@@ -13,11 +13,11 @@ export async function whereThrown(error: unknown, url: string | null = null): Pr
     error.stack ?? '',
   );
   const isParsed = error.name === 'SyntaxError' && frame === null && url !== null;
-  const place = isParsed ? await whereParsed(url) : frame?.[1];
-  return place === undefined ? '' : ` (${place.replace('file://', '')})`;
+  const position = isParsed ? await whereParsed(url) : frame?.[1];
+  return position === undefined ? '' : ` (${position.replace('file://', '')})`;
 }
 
-/** The parser's place is in no property of its error: only an uncaught one shows it. Nothing of the package runs. */
+/** The parser's position is in no property of its error: only an uncaught one shows it. Nothing of the package runs. */
 function whereParsed(url: string): Promise<string | undefined> {
   const program = `await import(${JSON.stringify(url)})`;
   const args = ['--input-type=module', '--eval', program];

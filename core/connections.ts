@@ -74,8 +74,8 @@ export function guardConnections(app: FastifyInstance, drainMs: number): void {
 }
 
 /**
- * Plugin that reads what has arrived once more right before the port closes: what the plugins before it do at their end
- * takes time, in which a client may have connected. Registered last.
+ * Plugin that reads once more what has arrived, right before the port closes. The plugins before it take time to end,
+ * in which a client may have connected. Registered last.
  */
 export const readArrivals = fastifyPlugin(async (app: FastifyInstance) => {
   app.addHook('preClose', () => quietMoment(app.server));
@@ -94,8 +94,8 @@ function isBeingMade(response: ServerResponse): boolean {
 }
 
 /**
- * Resolves once the process has accepted and read all that had arrived, if that is soon: a connection or a request in
- * the buffers of the system would be lost when the port closes.
+ * Resolves once the process has accepted and read all that had arrived, or after a short wait. Connections and requests
+ * left in the system's buffers would be lost when the port closes.
  */
 async function quietMoment(server: Server): Promise<void> {
   const deadline = performance.now() + busyMs;

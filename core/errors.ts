@@ -129,7 +129,7 @@ export interface ErrorDeclaration {
 }
 
 /** A refusal's code, status and sentence, wherever it was declared. */
-export function errorFacts(error: ErrorCode | ErrorDeclaration): ErrorDeclaration {
+export function errorDeclaration(error: ErrorCode | ErrorDeclaration): ErrorDeclaration {
   return typeof error === 'string' ? { code: error, ...errorTable[error] } : error;
 }
 
@@ -175,7 +175,7 @@ export class GatewayError extends Error {
   readonly [mark] = true;
 
   constructor(error: ErrorCode | ErrorDeclaration, options: GatewayErrorOptions = {}) {
-    const { code, status, text } = errorFacts(error);
+    const { code, status, text } = errorDeclaration(error);
     super(options.message ?? text, { cause: options.cause });
     this.name = 'GatewayError';
     this.code = code;

@@ -30,7 +30,7 @@ declare module './container.ts' {
 /** A plugin of the gateway: a Fastify plugin made with `fastify-plugin`, with its name and dependencies. */
 export type GatewayPlugin = (app: FastifyInstance) => Promise<void>;
 
-/** What the gateway is composed of. `config/compose.ts` makes the usual one. */
+/** Parts of the gateway. `config/compose.ts` makes the usual ones. */
 export interface GatewayParts {
   readonly log: GatewayLog;
   readonly clock?: Clock;
@@ -118,6 +118,6 @@ export function gatewayPlugin(
   boot: GatewayPlugin,
   keeps: PluginStorage | null = null,
 ): GatewayPlugin {
-  const facts = { name, dependencies: [...dependencies], fastify: '5.x', keeps };
-  return fp(boot, facts);
+  const metadata = { name, dependencies: [...dependencies], fastify: '5.x', keeps };
+  return fp(boot, metadata);
 }

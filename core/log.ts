@@ -1,6 +1,6 @@
 import { type Logger, type LoggerOptions, pino } from 'pino';
+import { requestFields } from './current-request.ts';
 import { GatewayError } from './errors.ts';
-import { requestFacts } from './request-place.ts';
 
 /** The gateway's structured log: pino, so that plugins can make children of it. */
 export type GatewayLog = Logger;
@@ -20,7 +20,7 @@ export function createLog(level: string, destination?: { write(line: string): vo
       gone.register(child, kept);
     },
     base: undefined,
-    mixin: () => ({ ...requestFacts() }),
+    mixin: () => ({ ...requestFields() }),
     hooks: { logMethod: leaveOutReported },
     redact: {
       paths: [
@@ -63,8 +63,8 @@ const leaveOutReported: NonNullable<LoggerOptions['hooks']>['logMethod'] = funct
   method,
   level,
 ) {
-  const [facts]: readonly unknown[] = line;
-  const isReported = hasError(facts) && facts.err instanceof GatewayError && facts.err.reported;
+  const [fields]: readonly unknown[] = line;
+  const isReported = hasError(fields) && fields.err instanceof GatewayError && fields.err.reported;
   if (isReported && level > debugLevel && level < fatalLevel) this.debug(...line);
   else method.apply(this, line);
 };
@@ -72,6 +72,6 @@ const leaveOutReported: NonNullable<LoggerOptions['hooks']>['logMethod'] = funct
 const debugLevel = pino.levels.values.debug ?? 20;
 const fatalLevel = pino.levels.values.fatal ?? 60;
 
-function hasError(facts: unknown): facts is { readonly err: unknown } {
-  return typeof facts === 'object' && facts !== null && 'err' in facts;
+function hasError(fields: unknown): fields is { readonly err: unknown } {
+  return typeof fields === 'object' && fields !== null && 'err' in fields;
 }

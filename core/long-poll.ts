@@ -8,7 +8,7 @@ import type { GatewayLog } from './log.ts';
  */
 const keyCheckMs = 500;
 
-/** What a long poll is made for. */
+/** Options of a long poll. */
 export interface LongPollOptions {
   readonly tenantId: string;
   readonly keyId: string;

@@ -40,7 +40,7 @@ export type Answer<Answers extends AnswerSchemas> = {
   };
 }[keyof Answers & number];
 
-/** What a handler is given: already authenticated and validated. */
+/** Request to a handler, already authenticated and validated. */
 export interface OperationRequest<
   Params extends TObject,
   Query extends TObject,

@@ -5,7 +5,7 @@ const everyMs = 1_000;
 const mostKinds = 10;
 
 /** Facts for a line that is written: how many were left out since the last one. */
-export interface PacedFacts {
+export interface PacedFields {
   readonly left_out?: number;
 }
 
@@ -24,8 +24,8 @@ export class PacedLines {
     this.#now = now;
   }
 
-  /** The facts for the next line of this kind; null when it is left out. */
-  take(kind: string): PacedFacts | null {
+  /** The fields for the next line of this kind; null when it is left out. */
+  take(kind: string): PacedFields | null {
     const now = this.#now();
     if (now - this.#since >= everyMs) {
       this.#since = now;
@@ -36,8 +36,8 @@ export class PacedLines {
       return null;
     }
     this.#written.add(kind);
-    const facts = this.#leftOut === 0 ? {} : { left_out: this.#leftOut };
+    const fields = this.#leftOut === 0 ? {} : { left_out: this.#leftOut };
     this.#leftOut = 0;
-    return facts;
+    return fields;
   }
 }

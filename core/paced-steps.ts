@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * Pacing of background work: takes one step after the other until one says that nothing is left, and rests after each
- * for as long as it took, so that others have at least half of the database.
+ * Pacing of background work: each step is followed by a rest as long as the step, so that others have half of the
+ * database. Ends when a step says that nothing is left.
  * @param step one short transaction; answers whether there is more to do
  * @param signal ends it after the step that is under way
  */

@@ -2,7 +2,7 @@ import type { Static, TObject } from 'typebox';
 import type { GatewayPlugin } from './kernel.ts';
 import type { GatewayLog } from './log.ts';
 
-/** What a plugin from outside is given when it is made. */
+/** Context of an outside plugin, given when it is made. */
 export interface PluginContext<Options> {
   /** `plugins.NAME.options` of the configuration; what no schema has checked the plugin checks itself. */
   readonly options: Options;

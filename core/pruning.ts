@@ -33,7 +33,7 @@ export function pruneLane(
   };
 }
 
-/** What old rows are deleted with. */
+/** Dependencies of the pruning of old rows. */
 export interface PruningParts {
   readonly storage: Pick<Storage, 'now' | 'submit'>;
   /** How long rows are kept, in milliseconds; a round comes after a tenth of it, or after a minute. */

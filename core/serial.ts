@@ -41,14 +41,14 @@ export class Semaphore {
     this.#room = width;
   }
 
-  /** Takes a place, which `leave` gives back. Null: at once; else it resolves when the place is taken. */
+  /** Takes a slot, which `leave` gives back. Null: taken at once; else resolves when the slot is taken. */
   enter(): Promise<void> | null {
     if (this.#room === 0) return new Promise((resolve) => this.#waiting.push(resolve));
     this.#room -= 1;
     return null;
   }
 
-  /** Gives a place back, to whoever has waited longest. */
+  /** Gives a slot back, to whoever has waited longest. */
   leave(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#room += 1;

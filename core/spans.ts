@@ -17,11 +17,11 @@ import { gatewayVersion } from './version.ts';
 
 /**
  * Spans through the API of OpenTelemetry alone. Where the operator has registered no SDK nothing is recorded: a span
- * then is its parent's place in the trace, which is passed on, and without a parent there is none.
+ * then is its parent's trace context, which is passed on, and without a parent there is none.
  */
 const tracer = trace.getTracer('messaging-gateway', gatewayVersion);
 
-/** An SDK is registered before the gateway is loaded; the API's own tracer takes its place where there is none. */
+/** An SDK is registered before the gateway is loaded; the API's own tracer serves where there is none. */
 const hasSdk = !(tracer instanceof ProxyTracer);
 
 /** The attributes of all spans of messages (OpenTelemetry, semantic conventions for messaging). */
@@ -49,10 +49,10 @@ const operationTypes = { accept: 'create', send: 'send', receipt: 'settle', rece
  * @param tracestate what the parent's system says beside it; invalid parts are left out
  */
 export function contextOf(traceparent: unknown, tracestate?: unknown): Context | null {
-  const place = parseTraceparent(traceparent);
-  if (place === null) return null;
+  const spanContext = parseTraceparent(traceparent);
+  if (spanContext === null) return null;
   const state = typeof tracestate === 'string' ? { traceState: createTraceState(tracestate) } : {};
-  return trace.setSpanContext(ROOT_CONTEXT, { ...place, ...state, isRemote: true });
+  return trace.setSpanContext(ROOT_CONTEXT, { ...spanContext, ...state, isRemote: true });
 }
 
 /** What a span begins with. */
@@ -118,10 +118,12 @@ export function withinSpan<Result>(span: Span | null, run: () => Result): Result
   return context.with(trace.setSpan(context.active(), span), run);
 }
 
-/** The place of a span, to be passed on; null without a trace. */
+/** The trace context of a span, to be passed on; null without a trace. */
 export function traceparentOf(span: Span | null): string | null {
-  const place = span?.spanContext();
-  return place !== undefined && isSpanContextValid(place) ? formatTraceparent(place) : null;
+  const spanContext = span?.spanContext();
+  return spanContext !== undefined && isSpanContextValid(spanContext)
+    ? formatTraceparent(spanContext)
+    : null;
 }
 
 /** The id of a trace, for log lines; undefined without one. */

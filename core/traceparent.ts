@@ -1,5 +1,5 @@
-/** A place in a trace: one span of it, and whether its maker keeps it. */
-export interface TracePlace {
+/** Trace context: one span of a trace, and whether its maker keeps the span. */
+export interface TraceContext {
   /** 32 lower-case hex digits, not all zero. */
   readonly traceId: string;
   /** 16 of them. */
@@ -16,7 +16,7 @@ const zeros = /^0+$/;
  * Reads a `traceparent` as W3C Trace Context defines it (level 1, section 3.2.2), strictly: null for whatever is
  * malformed, which is to be ignored. Of a later version what this one knows is read. Pure.
  */
-export function parseTraceparent(value: unknown): TracePlace | null {
+export function parseTraceparent(value: unknown): TraceContext | null {
   if (typeof value !== 'string') return null;
   const [, version, traceId = '', spanId = '', flags = '', more] = form.exec(value) ?? [];
   if (version === undefined || version === 'ff') return null;
@@ -25,7 +25,7 @@ export function parseTraceparent(value: unknown): TracePlace | null {
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1 };
 }
 
-/** The same place as a `traceparent` of version 00, 55 characters. Pure. */
-export function formatTraceparent({ traceId, spanId, traceFlags }: TracePlace): string {
+/** The trace context as a `traceparent` of version 00, 55 characters. Pure. */
+export function formatTraceparent({ traceId, spanId, traceFlags }: TraceContext): string {
   return `00-${traceId}-${spanId}-0${traceFlags & 1}`;
 }

@@ -6,7 +6,7 @@ import type { GatewayConfig } from '../schema.ts';
 import { names } from './manifest.ts';
 
 /** Where an embedded gateway keeps what a backup has. */
-export interface Places {
+export interface DataPaths {
   readonly database: string;
   /** Of the simulated network; there is none where the network runs alone. */
   readonly network: string;
@@ -15,7 +15,7 @@ export interface Places {
 }
 
 /** @throws StartRefusal with a database server, whose own tools do it */
-export function placesOf(config: GatewayConfig): Places {
+export function dataPathsOf(config: GatewayConfig): DataPaths {
   const { data_dir, media } = config;
   const database = embeddedDatabase(config);
   if (database === null) {

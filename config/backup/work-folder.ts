@@ -8,7 +8,7 @@ type WorkCommand = 'backup' | 'restore';
 
 const signals = ['SIGINT', 'SIGTERM'] as const;
 
-/** What the end of a command needs. */
+/** Dependencies of a command's end. */
 export interface WorkEnds {
   /** Gives back the lock under which no other process does this; called at the end. */
   unlock(): void;
@@ -22,9 +22,11 @@ export function unfinishedWork(
   command: WorkCommand,
   leftBy: WorkEnds['leftBy'],
 ): readonly string[] {
-  const place = dirname(database);
-  const folders = readdirSync(place).filter((name) => name.startsWith(prefixOf(database, command)));
-  const found = folders.map((name) => join(place, name));
+  const parent = dirname(database);
+  const folders = readdirSync(parent).filter((name) =>
+    name.startsWith(prefixOf(database, command)),
+  );
+  const found = folders.map((name) => join(parent, name));
   return [...found.flatMap(leftBy), ...found];
 }
 
@@ -32,9 +34,8 @@ const prefixOf = (database: string, command: WorkCommand): string =>
   `${basename(database)}.unfinished-${command}-`;
 
 /**
- * Runs a command with a new folder beside the database, and deletes it at the end with what is left over, also where a
- * signal ends it: as soon as SQLite has copied the database that it is copying. What a killed one has left is deleted
- * before.
+ * Runs a command with a temporary folder beside the database, and deletes the folder at the end. A signal ends the
+ * command as soon as SQLite has finished the copy under way. Folders of killed commands are deleted before the start.
  */
 export async function inWorkFolder<T>(
   database: string,

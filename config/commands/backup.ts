@@ -6,7 +6,7 @@ import { create } from 'tar';
 import { hasCode } from '../../core/error-code.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { gatewayVersion } from '../../core/version.ts';
-import { type Places, placesOf } from '../backup/embedded.ts';
+import { type DataPaths, dataPathsOf } from '../backup/embedded.ts';
 import { type Manifest, names } from '../backup/manifest.ts';
 import { inWorkFolder } from '../backup/work-folder.ts';
 import { copyDatabase, lockDatabase, openingRefusal, secretFile } from '../compose-backup.ts';
@@ -15,9 +15,9 @@ import { readConfig } from '../read.ts';
 import type { GatewayConfig } from '../schema.ts';
 import type { Output } from './output.ts';
 
-/** What a backup needs of a disk. */
+/** Disk space that a backup needs. */
 interface Room {
-  readonly place: string;
+  readonly path: string;
   readonly bytes: number;
 }
 
@@ -30,14 +30,14 @@ const leftFreeBytes = 64 * 1_048_576;
  */
 export async function backUp(file: string, env: Environment): Promise<Output> {
   const config = readConfig(env);
-  const places = placesOf(config);
+  const paths = dataPathsOf(config);
   if (existsSync(file)) throw new StartRefusal(`${file} is there already: name another file.`);
-  if (!existsSync(places.database)) {
-    throw new StartRefusal(`There is no database at ${places.database}: correct DATABASE_URL.`);
+  if (!existsSync(paths.database)) {
+    throw new StartRefusal(`There is no database at ${paths.database}: correct DATABASE_URL.`);
   }
-  const ends = { unlock: lockBackups(places.database), leftBy: () => [partialOf(file)] };
-  return await inWorkFolder(places.database, 'backup', ends, (folder) => {
-    return pack(file, config, places, folder);
+  const ends = { unlock: lockBackups(paths.database), leftBy: () => [partialOf(file)] };
+  return await inWorkFolder(paths.database, 'backup', ends, (folder) => {
+    return pack(file, config, paths, folder);
   });
 }
 
@@ -57,21 +57,21 @@ function lockBackups(database: string): () => void {
 async function pack(
   file: string,
   config: GatewayConfig,
-  places: Places,
+  paths: DataPaths,
   folder: string,
 ): Promise<Output> {
   const created_at = new Date().toISOString();
   const manifest: Manifest = { format: 1, version: gatewayVersion, created_at };
   await writeFile(join(folder, names.manifest), JSON.stringify(manifest));
-  await refuseFullDisk(file, places, folder);
+  await refuseFullDisk(file, paths, folder);
   try {
-    copyDatabase(places.database, join(folder, names.database));
+    copyDatabase(paths.database, join(folder, names.database));
   } catch (error) {
     throw openingRefusal(error, config);
   }
-  copyDatabase(places.network, join(folder, names.network));
+  copyDatabase(paths.network, join(folder, names.network));
   // After the database, so that no message that it has is without its file.
-  const files = places.media === null ? 0 : await take(places.media, join(folder, names.media));
+  const files = paths.media === null ? 0 : await take(paths.media, join(folder, names.media));
   const partial = partialOf(file);
   const packed = await readdir(folder);
   // A signal that came during the copy is heard here: heard while the archive is opened, it would leave the file behind.
@@ -87,17 +87,17 @@ async function pack(
 }
 
 /** @throws StartRefusal where the backup would take the last of a disk from the gateway that serves */
-async function refuseFullDisk(file: string, places: Places, folder: string): Promise<void> {
-  const { database, network, media } = places;
+async function refuseFullDisk(file: string, paths: DataPaths, folder: string): Promise<void> {
+  const { database, network, media } = paths;
   const diskOf = (path: string) => statSync(path).dev;
   const rows = [database, network].flatMap((path) => [path, `${path}-wal`]).map(sizeOf);
   const kept = media !== null && existsSync(media) ? media : null;
   const files = kept === null ? [] : (await filesIn(kept)).map(sizeOf);
   const [copy, taken] = [rows, files].map((sizes) => sizes.reduce((sum, size) => sum + size, 0));
   const wanted = new Map<number, Room>();
-  const want = (place: string, bytes = 0) => {
-    const before = wanted.get(diskOf(place))?.bytes ?? 0;
-    wanted.set(diskOf(place), { place, bytes: before + bytes });
+  const want = (path: string, bytes = 0) => {
+    const before = wanted.get(diskOf(path))?.bytes ?? 0;
+    wanted.set(diskOf(path), { path, bytes: before + bytes });
   };
   want(dirname(folder), copy);
   // A link takes no room, and there is none to another disk.
@@ -107,13 +107,13 @@ async function refuseFullDisk(file: string, places: Places, folder: string): Pro
     (one) => diskOf(one) === diskOf(target),
   );
   if (isOwn) want(target, (copy ?? 0) + (taken ?? 0));
-  for (const { place, bytes } of wanted.values()) {
-    const { bavail, bsize } = await statfs(place);
+  for (const { path, bytes } of wanted.values()) {
+    const { bavail, bsize } = await statfs(path);
     const missing = missingRoom(bavail * bsize, bytes);
     if (missing === 0) continue;
     const room = `${Math.ceil(missing / 1_048_576)} MiB`;
     const other = isOwn ? ', or name a FILE on another disk' : '';
-    throw new StartRefusal(`${place} has too little room for a backup: make ${room} free${other}.`);
+    throw new StartRefusal(`${path} has too little room for a backup: make ${room} free${other}.`);
   }
 }
 

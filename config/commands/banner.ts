@@ -2,7 +2,7 @@ import { relative, resolve } from 'node:path';
 import type { Addresses } from '../addresses.ts';
 
 /** What a start tells the person who started it. */
-interface StartFacts {
+interface StartReport {
   /** Null when the start failed after keys had been made. */
   readonly addresses: Addresses | null;
   /** The keys that this start generated; null where the tenant was there already, or its key was preset. */
@@ -12,7 +12,7 @@ interface StartFacts {
 }
 
 /** The text for a person, at the start: where everything is, and the keys that were made, or how to make one. */
-export function banner({ addresses, keys, dataDir }: StartFacts): string {
+export function banner({ addresses, keys, dataDir }: StartReport): string {
   const hasKeys = keys.live !== null || keys.test !== null;
   if (addresses === null && !hasKeys) return '';
   const lines = [

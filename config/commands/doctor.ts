@@ -16,7 +16,7 @@ import { examineBroker } from '../doctor/broker.ts';
 import { examineBucket } from '../doctor/bucket.ts';
 import { judgeDatabase } from '../doctor/database.ts';
 import { bad, type Finding, good } from '../doctor/finding.ts';
-import { examineHost, type HostPlaces } from '../doctor/host.ts';
+import { examineHost, type HostPaths } from '../doctor/host.ts';
 import { examineProxies, judgeUnopened } from '../doctor/proxies.ts';
 import { embeddedDatabase } from '../embedded-database.ts';
 import type { Environment } from '../environment.ts';
@@ -51,7 +51,7 @@ async function examine(env: Environment): Promise<readonly Finding[]> {
     return [good('settings', 'Every setting is valid.')];
   });
   const servable = ofSettings.every(({ ok }) => ok);
-  const ofHost = await guarded('files', () => examineHost(placesOf(config)));
+  const ofHost = await guarded('files', () => examineHost(pathsOf(config)));
   const living = livingOn(config);
   const found = await Promise.all([
     guarded('database', () => ofDatabase(config, servable, living)),
@@ -61,7 +61,7 @@ async function examine(env: Environment): Promise<readonly Finding[]> {
   return [...ofSettings, ...ofHost, ...found.flat()];
 }
 
-function placesOf(config: GatewayConfig): HostPlaces {
+function pathsOf(config: GatewayConfig): HostPaths {
   const { data_dir: dataDir, media } = config;
   return { database: embeddedDatabase(config), dataDir, media: media.directory };
 }
@@ -98,13 +98,13 @@ async function ofDatabase(
   servable: boolean,
   living: Promise<readonly ClusterProcess[]>,
 ): Promise<readonly Finding[]> {
-  const facts = await examineDatabase(config, createLog('silent'));
-  if (facts === null) {
+  const report = await examineDatabase(config, createLog('silent'));
+  if (report === null) {
     return [good('database', 'There is no database yet: the first start makes it.')];
   }
-  const judged = judgeDatabase(facts, Math.max(1, (await living).length));
+  const judged = judgeDatabase(report, Math.max(1, (await living).length));
   if (!servable) return judged;
-  const { canary } = facts;
+  const { canary } = report;
   if (canary === null) {
     return [...judged, good('secret', 'The database is empty: the first start seals it.')];
   }

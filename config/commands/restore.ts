@@ -5,7 +5,7 @@ import { extract } from 'tar';
 import { createGateway } from '../../core/kernel.ts';
 import { createLog } from '../../core/log.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
-import { type Places, placesOf } from '../backup/embedded.ts';
+import { type DataPaths, dataPathsOf } from '../backup/embedded.ts';
 import { names, readManifest } from '../backup/manifest.ts';
 import { deleteUnknownMedia } from '../backup/media.ts';
 import { leftInPlace, type Move, putInPlace } from '../backup/placing.ts';
@@ -24,15 +24,15 @@ import type { Output } from './output.ts';
  */
 export async function restore(file: string, env: Environment): Promise<Output> {
   const config = readConfig(env);
-  const places = placesOf(config);
+  const paths = dataPathsOf(config);
   if (!existsSync(file)) throw new StartRefusal(`There is no file ${file}.`);
   const ends = {
-    unlock: lockAgainstGateways(places.database),
+    unlock: lockAgainstGateways(paths.database),
     leftBy: leftInPlace,
   };
-  return await inWorkFolder(places.database, 'restore', ends, (folder) => {
-    refuseData(places);
-    return takeOver(file, config, places, folder);
+  return await inWorkFolder(paths.database, 'restore', ends, (folder) => {
+    refuseData(paths);
+    return takeOver(file, config, paths, folder);
   });
 }
 
@@ -50,7 +50,7 @@ function lockAgainstGateways(database: string): () => void {
 async function takeOver(
   file: string,
   config: GatewayConfig,
-  places: Places,
+  paths: DataPaths,
   folder: string,
 ): Promise<Output> {
   // The unpacked files lie apart from the list that `putInPlace` writes.
@@ -59,12 +59,12 @@ async function takeOver(
   await unpack(file, unpacked);
   const { version, created_at } = readManifest(unpacked, file);
   const { queued, media } = await settle(config, unpacked);
-  if (media > 0) refuseBucket(media, places);
+  if (media > 0) refuseBucket(media, paths);
   // A copy has what the settling has left in a file of its own beside the database.
   const settled = join(folder, 'settled.db');
   copyDatabase(join(unpacked, names.database), settled);
   await chmod(settled, 0o600);
-  await putInPlace(folder, movesOf(unpacked, settled, places));
+  await putInPlace(folder, movesOf(unpacked, settled, paths));
   const text =
     `The backup of ${created_at} is restored. ${queued} queued messages may have been sent since: they are ` +
     'repeated under their references where the network drops repeats, else they fail with delivery_uncertain.';
@@ -75,7 +75,7 @@ async function takeOver(
 function movesOf(
   unpacked: string,
   settled: string,
-  { database, network, media }: Places,
+  { database, network, media }: DataPaths,
 ): readonly Move[] {
   const all: readonly (readonly [string, string | null])[] = [
     [join(unpacked, names.network), network],
@@ -103,16 +103,16 @@ async function unpack(file: string, folder: string): Promise<void> {
 }
 
 /** The fault of the file system or else of the backup, and what to do. */
-function whyNot(error: unknown, place: string): string {
+function whyNot(error: unknown, path: string): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'EISDIR') return 'as it is a folder: name the file of a backup';
-  if (code === 'ENOSPC' || code === 'EDQUOT') return `in ${place} (${code}): make room there`;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return `in ${path} (${code}): make room there`;
   // Codes of the archive's own have an underscore.
-  if (/^E[A-Z]+$/.test(code)) return `in ${place} (${code}): correct what hinders that`;
+  if (/^E[A-Z]+$/.test(code)) return `in ${path} (${code}): correct what hinders that`;
   return 'as a whole: take another backup';
 }
 
-function refuseData({ database, network, media }: Places): void {
+function refuseData({ database, network, media }: DataPaths): void {
   // SQLite would write what such a file of a killed process has into the database that is put beside it.
   const files = [database, network].flatMap((path) => [path, `${path}-wal`, `${path}-journal`]);
   const found = [...files, media].find((path) => path !== null && existsSync(path));
@@ -121,7 +121,7 @@ function refuseData({ database, network, media }: Places): void {
 }
 
 /** Refuses to leave out the media of a backup: nothing would copy them into the bucket. */
-function refuseBucket(files: number, { media }: Places): void {
+function refuseBucket(files: number, { media }: DataPaths): void {
   if (media !== null) return;
   throw new StartRefusal(
     `The backup has ${files} files of media, and this gateway keeps media in a bucket: restore without ` +

@@ -68,7 +68,10 @@ export async function serve(env: Environment, compose: Compose = composeGateway)
   return 0;
 }
 
-/** Deletes what a killed restore has left, but for what is in place: that is this gateway's data now. */
+/**
+ * Deletes leftovers of a killed restore. Files that the restore has already put in place are this gateway's data and
+ * stay.
+ */
 async function forgetKilledRestore(config: GatewayConfig, log: GatewayLog): Promise<void> {
   const database = embeddedDatabase(config);
   if (database === null) return;

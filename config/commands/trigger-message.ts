@@ -13,7 +13,7 @@ const reached = {
 /** The events that can happen to a message that is sent. */
 export type SendEvent = keyof typeof reached;
 
-/** What the trigger of a message works with. */
+/** Dependencies of a message trigger. */
 export interface MessageParts {
   readonly client: GatewayClient;
   readonly message: Parameters<GatewayClient['send']>[0];

@@ -1,4 +1,4 @@
-import type { DatabaseFacts, ServerSettings } from '../compose-doctor.ts';
+import type { DatabaseReport, ServerSettings } from '../compose-doctor.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 /** The oldest MariaDB and MySQL with `for update skip locked` and window functions. */
@@ -17,19 +17,20 @@ const leastPacket = 16 * 1_048_576;
  * Judges a database that answers. Pure.
  * @param processes how many live on the database; 1 before the first start
  */
-export function judgeDatabase(facts: DatabaseFacts, processes = 1): readonly Finding[] {
-  const { server } = facts;
-  if (server === null) return [good('database', `SQLite ${facts.version} answers.`), clock(facts)];
-  const kind = /mariadb/i.test(facts.version) ? 'MariaDB' : 'MySQL';
-  const [major = 0, minor = 0] = facts.version.split('.').map(Number.parseFloat);
+export function judgeDatabase(report: DatabaseReport, processes = 1): readonly Finding[] {
+  const { server } = report;
+  if (server === null)
+    return [good('database', `SQLite ${report.version} answers.`), clock(report)];
+  const kind = /mariadb/i.test(report.version) ? 'MariaDB' : 'MySQL';
+  const [major = 0, minor = 0] = report.version.split('.').map(Number.parseFloat);
   const [leastMajor, leastMinor] = oldest[kind];
   const isOld = major < leastMajor || (major === leastMajor && minor < leastMinor);
   const version = isOld
     ? bad(
         'database',
-        `${kind} ${facts.version} is too old: run ${leastMajor}.${leastMinor} or newer.`,
+        `${kind} ${report.version} is too old: run ${leastMajor}.${leastMinor} or newer.`,
       )
-    : good('database', `${kind} ${facts.version} answers.`);
+    : good('database', `${kind} ${report.version} answers.`);
   const durability =
     server.flushAtCommit === 1
       ? good('durability', 'A commit is on the disk when the database answers.')
@@ -38,7 +39,7 @@ export function judgeDatabase(facts: DatabaseFacts, processes = 1): readonly Fin
           `innodb_flush_log_at_trx_commit is ${server.flushAtCommit}: set it to 1, or a crash of the machine loses messages that were answered 202.`,
         );
   const found = [version, durability, connections(server, processes), packet(server)];
-  return [...found, ...erasure(server), clock(facts)];
+  return [...found, ...erasure(server), clock(report)];
 }
 
 function connections({ maxConnections: most }: ServerSettings, processes: number): Finding {
@@ -73,7 +74,7 @@ function erasure({ scrubs }: ServerSettings): readonly Finding[] {
   ];
 }
 
-function clock({ clockDifferenceMs: ms }: DatabaseFacts): Finding {
+function clock({ clockDifferenceMs: ms }: DatabaseReport): Finding {
   const difference = `The clocks of database and gateway differ by ${Math.abs(Math.round(ms))} ms`;
   return Math.abs(ms) <= mostClockMs
     ? good('clock', `${difference}.`)

@@ -30,8 +30,8 @@ export function judgeDisk(folder: string, freeBytes: number): Finding {
     : bad('disk', `${free}: make room for at least 1 GiB, as a full disk refuses every send.`);
 }
 
-/** Places of a gateway's data on its machine. */
-export interface HostPlaces {
+/** Paths of a gateway's data on its machine. */
+export interface HostPaths {
   /** The file of an embedded database; null: a server has it. */
   readonly database: string | null;
   readonly dataDir: string;
@@ -39,8 +39,8 @@ export interface HostPlaces {
 }
 
 /** Judges file modes and disks. To be called before a database is opened, which makes its file private. */
-export async function examineHost(places: HostPlaces): Promise<readonly Finding[]> {
-  const { database, dataDir, media } = places;
+export async function examineHost(paths: HostPaths): Promise<readonly Finding[]> {
+  const { database, dataDir, media } = paths;
   const folders = [...(database === null ? [] : [dirname(database)]), dataDir, media];
   if (!folders.some((folder) => existsSync(folder))) {
     return [good('files', `There is no folder ${dataDir} yet: the first start makes it.`)];

@@ -11,7 +11,7 @@ import type {
 import { withTimeout } from '../../core/waiting.ts';
 import { IsolatedSession } from './session.ts';
 import { DriverThread, type ThreadEnd, type ThreadParts } from './thread.ts';
-import type { DriverFacts } from './thread-data.ts';
+import type { DriverDeclaration } from './thread-data.ts';
 
 export { NoAnswerInTime } from './blocking-calls.ts';
 
@@ -53,14 +53,14 @@ export class IsolatedDriver implements Driver {
   #pause: NodeJS.Timeout | null = null;
   #isClosed = false;
 
-  private constructor(parts: ThreadParts, thread: DriverThread, facts: DriverFacts) {
+  private constructor(parts: ThreadParts, thread: DriverThread, declaration: DriverDeclaration) {
     this.#parts = parts;
     this.#thread = thread;
-    this.capabilities = facts.capabilities;
-    const { identifier, address } = facts;
+    this.capabilities = declaration.capabilities;
+    const { identifier, address } = declaration;
     if (identifier !== null) this.identifier = this.#rule('identifier', identifier);
     if (address !== null) this.address = this.#rule('address', address);
-    if (facts.hasCredentialsOf) this.credentialsOf = (...of) => this.#credentialsOf(...of);
+    if (declaration.hasCredentialsOf) this.credentialsOf = (...of) => this.#credentialsOf(...of);
   }
 
   /**

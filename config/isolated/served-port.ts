@@ -21,7 +21,7 @@ const lapsed: StateEvent = {
 /** A send under way. */
 export interface Sending {
   readonly media: OutboundMedia | null;
-  /** Those that withdraw its files; a file that may be of several sends has one with each of them. */
+  /** Withdrawals of the send's files. A file that may be of several sends has one withdrawal with each of the sends. */
   readonly withdrawals: (() => void)[];
 }
 
@@ -40,10 +40,10 @@ export function servedPort(
 ): CallTarget {
   const { credentials, log } = port;
   const opened = (media: { readonly lent?: string }) => {
-    const { lent, ...facts } = media;
+    const { lent, ...fields } = media;
     if (lent === undefined) return media;
     const open = (signal: AbortSignal) => calls.ask(lent, 'call', [], signal).catch(sayGone);
-    return { ...facts, open };
+    return { ...fields, open };
   };
   return {
     // The port checks what a driver emits.
@@ -69,7 +69,7 @@ export function servedPort(
     released: (lent: string) => files.release(lent),
     lapsed: () => port.emit(lapsed).catch(() => undefined),
     leftOut: (kind: LeftOutKind) => port.leftOut(kind),
-    log: (level: keyof DriverLog, facts: object, message: string) => log[level](facts, message),
+    log: (level: keyof DriverLog, fields: object, message: string) => log[level](fields, message),
   };
 }
 

@@ -14,7 +14,7 @@ import { LentFiles } from './lent-files.ts';
 import { type Sending, servedPort } from './served-port.ts';
 import type { DriverThread } from './thread.ts';
 
-/** What the sessions ask of their driver. */
+/** Dependencies of the sessions on their driver. */
 export interface SessionHome {
   /** The thread as it runs; null when there is none. */
   thread(): Promise<DriverThread | null>;

@@ -19,7 +19,7 @@ export interface ThreadData {
 }
 
 /** What a driver declares, as data; of its rules the descriptions. */
-export interface DriverFacts {
+export interface DriverDeclaration {
   readonly capabilities: DriverCapabilities;
   readonly identifier: string | null;
   readonly address: string | null;

@@ -7,7 +7,7 @@ import { inTime } from '../outside-package.ts';
 import { BlockingCalls } from './blocking-calls.ts';
 import { CallsEnded, ThreadCalls } from './calls.ts';
 import { receivedError, type SentError } from './messages.ts';
-import { beatMs, type DriverFacts, type ThreadData } from './thread-data.ts';
+import { beatMs, type DriverDeclaration, type ThreadData } from './thread-data.ts';
 import { heapRoom } from './worker-memory.ts';
 
 /** A thread is ended after so many checks without a sign of life. */
@@ -19,7 +19,7 @@ const cutMs = 250;
 /** How long the end of a thread is waited for, milliseconds: a system call may take longer, but nothing runs behind it. */
 const endMs = 1_000;
 
-/** What a thread is made from. */
+/** Dependencies of a driver's thread. */
 export interface ThreadParts extends Omit<ThreadData, 'answers' | 'deadline'> {
   /** The local deadline of the process's leases. */
   readonly deadline: SharedDeadline;
@@ -60,7 +60,8 @@ export class DriverThread {
         this.#silent = 0;
         this.#blocking.isLate = false;
       },
-      log: (level: keyof DriverLog, facts: object, message: string) => log[level](facts, message),
+      log: (level: keyof DriverLog, declaration: object, message: string) =>
+        log[level](declaration, message),
       unhandled(accountId: string | null, error: SentError): void {
         const fault = { kind: 'unhandled', channel, accountId, call: 'later' } as const;
         faults.report({ ...fault, error: receivedError(error) });
@@ -76,18 +77,18 @@ export class DriverThread {
   }
 
   /** Makes the driver. @throws Error why there is none; the thread is ended then */
-  async make({ outside }: Pick<ThreadParts, 'outside'>): Promise<DriverFacts> {
+  async make({ outside }: Pick<ThreadParts, 'outside'>): Promise<DriverDeclaration> {
     try {
       // The program of the thread answers so.
-      const making = this.calls.ask('driver', 'make', []) as Promise<DriverFacts>;
-      const facts = await inTime(making, outside);
+      const making = this.calls.ask('driver', 'make', []) as Promise<DriverDeclaration>;
+      const declaration = await inTime(making, outside);
       if (this.isEnding) throw new Error('the driver ended as soon as it was made');
       // Counted, not timed: a gateway that was suspended itself has heard nobody.
       this.#watch = setInterval(() => {
         this.#silent += 1;
         if (this.#silent > mostSilent) void this.#stalled();
       }, beatMs);
-      return facts;
+      return declaration;
     } catch (error) {
       await this.end({ reason: 'driver_failed', error: error as Error });
       throw error;

@@ -6,14 +6,14 @@ import type { ThreadCalls } from './calls.ts';
 export function threadLog(calls: ThreadCalls, to: string): DriverLog {
   const at =
     (level: keyof DriverLog) =>
-    (facts: object, message: string): void =>
-      calls.notify(to, 'log', [level, cloneable(facts), message]);
+    (fields: object, message: string): void =>
+      calls.notify(to, 'log', [level, cloneable(fields), message]);
   return pacedLog({ debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') });
 }
 
-/** The facts without what cannot cross, such as functions and sockets. */
-function cloneable(facts: object): object {
-  const crossing = Object.entries(facts).filter(([, value]) => {
+/** The fields without what cannot cross, such as functions and sockets. */
+function cloneable(fields: object): object {
+  const crossing = Object.entries(fields).filter(([, value]) => {
     try {
       structuredClone(value);
       return true;

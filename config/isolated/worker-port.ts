@@ -13,7 +13,7 @@ export interface FileSend {
   readonly over: AbortSignal;
 }
 
-/** What the port of a session is made with. */
+/** Dependencies of a session's port in the thread. */
 export interface WorkerPortParts {
   readonly sends: WeakMap<object, FileSend>;
   through(): ProxyAddress | null;
@@ -75,11 +75,11 @@ async function emit(
 ): Promise<void> {
   const lent: string[] = [];
   const lend = (media: object) => {
-    const { open, ...facts } = driverMedia(media, enter);
+    const { open, ...rest } = driverMedia(media, enter);
     if (typeof open !== 'function') return media;
     const name = calls.lend((signal: AbortSignal) => open(signal));
     lent.push(name);
-    return { ...facts, lent: name };
+    return { ...rest, lent: name };
   };
   try {
     await calls.ask(name, 'emit', [withMedia(event, lend)]);

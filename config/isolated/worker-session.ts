@@ -8,7 +8,7 @@ import type {
 } from '../../core/contracts/driver.ts';
 import { notConnected } from '../../core/contracts/driver-error.ts';
 import { refuseNoSession } from '../../core/driver-values.ts';
-import { asDriver, type DriverPlace } from '../driver-context.ts';
+import { asDriver, type CodeOwner } from '../driver-context.ts';
 import { driverSignal, type EnterDriver } from '../driver-signal.ts';
 import type { ThreadCalls } from './calls.ts';
 import type { LeaseWatch } from './lease-watch.ts';
@@ -21,7 +21,7 @@ import { type FileSend, portTo } from './worker-port.ts';
 export function serveSession(
   { calls, lease }: { readonly calls: ThreadCalls; readonly lease: LeaseWatch },
   name: string,
-  place: DriverPlace,
+  owner: CodeOwner,
   open: (port: Port) => unknown,
 ): void {
   /** By their media: the gateway knows the file by its send. */
@@ -32,7 +32,7 @@ export function serveSession(
   const reported = (event: unknown): void => {
     isLost ||= isLostState(event);
   };
-  const enter: EnterDriver = (run) => asDriver(place, run);
+  const enter: EnterDriver = (run) => asDriver(owner, run);
   const port = portTo(calls, name, { sends, through: () => through, reported, enter });
   let session: Session | null = null;
   /** Whether the deadline of the lease has closed the session: it is opened anew by `link` or `resume` alone. */

@@ -15,7 +15,7 @@ import { answerBlocking } from './blocking-calls.ts';
 import { ThreadCalls } from './calls.ts';
 import { LeaseWatch } from './lease-watch.ts';
 import { sentError } from './messages.ts';
-import { beatMs, type DriverFacts, type ThreadData } from './thread-data.ts';
+import { beatMs, type DriverDeclaration, type ThreadData } from './thread-data.ts';
 import { threadLog } from './worker-log.ts';
 import { limitMemory } from './worker-memory.ts';
 import { serveSession } from './worker-session.ts';
@@ -48,7 +48,7 @@ process.on('uncaughtException', (error) => {
 let driver: Driver | null = null;
 
 calls.serve('driver', {
-  async make(): Promise<DriverFacts> {
+  async make(): Promise<DriverDeclaration> {
     const context = { log: threadLog(calls, 'gateway'), dataDir };
     const make = () => makeOfPackage(outside, context);
     driver = refuseNoDriver(await asDriver({ channel, accountId: null }, make));
@@ -62,8 +62,8 @@ calls.serve('driver', {
   },
   parse: (rule: 'identifier' | 'address', text: string) => driver?.[rule]?.parse(text),
   open(name: string, account: DriverAccount): void {
-    const place = { channel, accountId: account.id };
-    serveSession({ calls, lease }, name, place, (port) => driver?.open(account, port));
+    const owner = { channel, accountId: account.id };
+    serveSession({ calls, lease }, name, owner, (port) => driver?.open(account, port));
   },
   credentialsOf(contact: ContactAddress, name: string, erasedAt: number) {
     const ask = <Answer>(call: string, of: readonly string[]) =>

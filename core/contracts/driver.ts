@@ -36,7 +36,7 @@ export interface DriverFactory {
   readonly optionsSchema?: object;
 }
 
-/** What a driver is given when it is made. */
+/** Context of a driver, given when it is made. */
 export interface DriverContext {
   /** The channel's or driver's options from the configuration; what no schema has checked the driver checks itself. */
   readonly options: Readonly<Record<string, unknown>>;

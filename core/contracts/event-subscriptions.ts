@@ -14,7 +14,7 @@ export interface EventView {
   readonly payload: { readonly [name: string]: Json };
 }
 
-/** What a handler is given beside the event. */
+/** Context of a handler's call, beside the event. */
 export interface EventContext {
   /** The tenant whose event it is: `{ tenantId }` is the caller of services. */
   readonly tenantId: string;

@@ -10,8 +10,8 @@ const mostParts = 12;
 
 /** `[location: 52.5200, 13.4050, Alexanderplatz]` */
 export function locationText(latitude: number, longitude: number, name: string | null): string {
-  const place = [latitude, longitude].map((degrees) => degrees.toFixed(4));
-  return bracketed('location', [...place, ...(name ? [name] : [])].map(part).join(', '));
+  const coordinates = [latitude, longitude].map((degrees) => degrees.toFixed(4));
+  return bracketed('location', [...coordinates, ...(name ? [name] : [])].map(part).join(', '));
 }
 
 /** `[contact: Ada, +49 151 …]`; a card without a name or without a number has the other alone. */

@@ -3,7 +3,7 @@
  * processes with the role `webhooks`, from the moment at which everything has booted.
  */
 
-/** What a job is given. */
+/** Context of a job's run. */
 export interface JobRun {
   /** Aborted when the gateway stops, or when the lease is lost: another process may begin. */
   readonly signal: AbortSignal;

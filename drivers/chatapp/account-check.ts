@@ -25,7 +25,7 @@ function deletion(at: number): string {
   return `It deletes the account on ${new Date(at).toISOString()}, unless the appeal is granted.`;
 }
 
-/** What the check works with. */
+/** Dependencies of the account check. */
 export interface AccountCheckParts {
   readonly client: Client;
   readonly port: Port;

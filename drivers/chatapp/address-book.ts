@@ -7,7 +7,7 @@ import { eventsOf } from './person.ts';
 import type { Timing } from './timing.ts';
 import { Trouble } from './trouble.ts';
 
-/** What the address book works with. */
+/** Dependencies of the address book. */
 export interface AddressBookParts {
   readonly client: Client;
   readonly port: Port;

@@ -12,7 +12,7 @@ import { loggableError, meaningOf } from './rpc-errors.ts';
 import type { SessionStorage } from './storage/session-storage.ts';
 import type { Turn } from './turn.ts';
 
-/** What the attempts of a session are followed with. */
+/** Dependencies of the follower of a session's attempts. */
 export interface AttemptFollowerParts {
   readonly shared: Shared;
   readonly account: DriverAccount;
@@ -147,8 +147,8 @@ export class AttemptFollower {
     const isLeft = await attempt.leave();
     if (turn.isOver) return;
     await this.startAnew().catch((error: unknown) => {
-      const facts = { accountId: account.id, error: loggableError(error) };
-      port.log.warn(facts, 'the credentials of another number are not cleared');
+      const fields = { accountId: account.id, error: loggableError(error) };
+      port.log.warn(fields, 'the credentials of another number are not cleared');
     });
     await turn.end(outcomeOf(wrongPhoneRefusal(phone, isLeft), 'login', Date.now()));
   }

@@ -14,14 +14,14 @@ import type { SessionStorage } from './storage/session-storage.ts';
 import type { Timing } from './timing.ts';
 import { networkPosition } from './updates/difference.ts';
 
-/** What all sessions of a driver share. */
+/** Dependencies that all sessions of a driver share. */
 export interface Shared {
   readonly options: ChatappOptions;
   readonly timing: Timing;
   readonly localSessions: LocalSessions;
 }
 
-/** What an attempt works with. */
+/** Dependencies of an attempt. */
 export interface ChatappAttemptParts {
   readonly shared: Shared;
   readonly account: DriverAccount;

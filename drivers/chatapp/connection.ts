@@ -10,7 +10,7 @@ import type { Timing } from './timing.ts';
 import { Translator } from './updates/translator.ts';
 import { UpdateFollower } from './updates/update-follower.ts';
 
-/** What a connection works with. */
+/** Dependencies of a connection. */
 export interface ChatappConnectionParts {
   readonly client: Client;
   readonly port: Port;

@@ -29,7 +29,7 @@ export function announcingSessions(outdated: () => void): RpcCallMiddleware {
   };
 }
 
-/** What the addresses of data centers are asked with. */
+/** Dependencies of the look-up of data centers' addresses. */
 export interface DataCenterParts {
   library(): BaseTelegramClient;
   /** Asks the network; the error handling is that of every call. */

@@ -101,8 +101,8 @@ export class Progress {
 
   /** The network has begun to count anew. Noted at once: the network says it once only. */
   setBack(): void {
-    // One earlier sequence can be noted. The latest is, from its beginning, as receipts of it may be owed; those that are
-    // owed of the one before are given up.
+    // Only one earlier sequence can be noted: the latest, from its beginning, as receipts of it may be owed. Receipts
+    // owed of the sequence before that are given up.
     const begun = this.#isNotedBefore ? this.#anewFrom : null;
     if (begun !== null && this.#position !== null) this.#noted = { ...this.#position, pts: begun };
     this.#isSetBack = true;

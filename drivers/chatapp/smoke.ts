@@ -40,9 +40,9 @@ const linked = new Promise<string | null>((resolve) => {
 });
 const log: DriverLog = {
   debug: () => undefined,
-  info: (facts, message) => say(`${message} ${JSON.stringify(facts)}`),
-  warn: (facts, message) => say(`warning: ${message} ${JSON.stringify(facts)}`),
-  error: (facts, message) => say(`error: ${message} ${JSON.stringify(facts)}`),
+  info: (fields, message) => say(`${message} ${JSON.stringify(fields)}`),
+  warn: (fields, message) => say(`warning: ${message} ${JSON.stringify(fields)}`),
+  error: (fields, message) => say(`error: ${message} ${JSON.stringify(fields)}`),
 };
 
 const driver = await makeChatappDriver({

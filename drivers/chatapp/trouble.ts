@@ -4,7 +4,7 @@ import type { AccountCheck } from './account-check.ts';
 import { loggableError, meaningOf, type RefusalMeaning } from './rpc-errors.ts';
 import type { Timing } from './timing.ts';
 
-/** What the retries work with. */
+/** Dependencies of the retries. */
 export interface TroubleParts {
   readonly port: Port;
   readonly timing: Timing;
@@ -35,17 +35,17 @@ export class Trouble {
   }
 
   /**
-   * Pauses before the next try: as long as the network asks for, while it has stopped the account, longer each time
-   * that it refuses, and no longer than the connection.
+   * Pauses before the next try, at most until the connection ends. The network names the pause, or it ends when the
+   * network lets a stopped account go on; after other refusals it grows with each.
    */
   async pause(error: unknown): Promise<void> {
     const { port, accountCheck, accountId, signal } = this.#parts;
     if (signal.aborted) return;
     this.#failures += 1;
-    const facts = { accountId, error: loggableError(error) };
-    if (this.#failures === 1) port.log.debug(facts, this.#message);
+    const fields = { accountId, error: loggableError(error) };
+    if (this.#failures === 1) port.log.debug(fields, this.#message);
     // One warning for each run of failures.
-    if (this.#failures === 2) port.log.warn(facts, this.#message);
+    if (this.#failures === 2) port.log.warn(fields, this.#message);
     const meaning = meaningOf(error);
     if (meaning?.kind === 'stopped' && accountCheck.isStopped) await accountCheck.allowed();
     else await pause(this.#pauseMs(meaning), undefined, { signal }).catch(() => undefined);

@@ -47,9 +47,9 @@ export class Turn {
     if (this.#over) return;
     this.cut();
     await this.#port.emit(event).catch((error: unknown) => {
-      const facts = { accountId: this.#account.id, error: loggableError(error) };
+      const fields = { accountId: this.#account.id, error: loggableError(error) };
       // Rejected when the gateway has closed the session, or given it to another process.
-      this.#port.log.debug(facts, 'could not report');
+      this.#port.log.debug(fields, 'could not report');
     });
   }
 }

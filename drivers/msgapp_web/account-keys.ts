@@ -190,8 +190,8 @@ export class AccountKeys implements SignalKeyStore {
   }
 
   /**
-   * Makes the login anew from what is stored of it, as a restart does: each key that came while linking keeps a block
-   * of memory for itself, which it shared with what is long gone.
+   * Rebuilds the login from its stored form, as a restart does, to free memory. Each key received while linking
+   * otherwise keeps a large shared buffer alive.
    */
   compact(): void {
     const { BufferJSON } = this.#library;

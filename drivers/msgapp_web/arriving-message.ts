@@ -1,7 +1,7 @@
 import { DriverError, type MessageEvent } from '../../core/contracts/driver.ts';
 import { type ContactMessage, messageEventOf } from './inbound-message.ts';
 import type { Library, LibrarySocket } from './library.ts';
-import { mediaFacts, plainPart } from './media-part.ts';
+import { describedMedia, plainPart } from './media-part.ts';
 
 /** State of a message that arrives. */
 export type ArrivingState =
@@ -80,7 +80,7 @@ export class ArrivingMessage {
   /** The same for the gateway to store without the file. */
   eventWithoutFile(): MessageEvent {
     const { media } = this.#written;
-    return { type: 'message', ...this.#written, media: media && mediaFacts(media) };
+    return { type: 'message', ...this.#written, media: media && describedMedia(media) };
   }
 }
 

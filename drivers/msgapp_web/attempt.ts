@@ -27,7 +27,7 @@ import type { Throttle } from './throttle.ts';
 import { underFirst } from './under-first.ts';
 import { Unlinking } from './unlinking.ts';
 
-/** What all attempts of a session have in common. */
+/** Dependencies that all attempts of a session share. */
 export interface SharedParts {
   readonly options: MsgappWebOptions;
   readonly frames: FrameWork;
@@ -37,7 +37,7 @@ export interface SharedParts {
   readonly erased: Erased;
 }
 
-/** What an attempt is made of. */
+/** Dependencies of an attempt. */
 export interface ConnectAttemptParts extends SharedParts {
   readonly library: Library;
   readonly keys: AccountKeys;

@@ -5,7 +5,7 @@ import type { AccountKeys } from './account-keys.ts';
 import type { LibrarySocket } from './library.ts';
 import { timeOf } from './media-part.ts';
 
-/** What it is made of. */
+/** Dependencies of `Awaited`. */
 export interface AwaitedParts {
   readonly keys: AccountKeys;
   readonly log: DriverLog;

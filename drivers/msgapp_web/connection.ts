@@ -34,7 +34,7 @@ const mostRestarts = 5;
 const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
 
-/** What a connection is made of. */
+/** Dependencies of a connection. */
 export interface NetworkConnectionParts extends LibrarySocketParts {
   readonly options: Pick<MsgappWebOptions, 'websocketUrl' | 'webVersion' | 'probeMs'>;
   readonly frames: FrameWork;

@@ -100,8 +100,8 @@ export class ContactBook {
 
   /** Keeps the name that a contact has in the phone's address book. */
   async keepName({ phone, networkId }: ContactAddress, name: string): Promise<void> {
-    const place = phone ?? networkId;
-    if (place !== null) await this.#change(place, () => ({ name }));
+    const address = phone ?? networkId;
+    if (address !== null) await this.#change(address, () => ({ name }));
   }
 
   /** Notes by which of its addresses a contact has written. */
@@ -179,8 +179,8 @@ export class ContactBook {
       : null;
   }
 
-  async #entry(place: string): Promise<Entry> {
-    const name = entryName(place);
+  async #entry(address: string): Promise<Entry> {
+    const name = entryName(address);
     const text = (await this.#keys.writes.get([name])).get(name);
     // Written by `#change`, and nobody else writes under this name.
     return text === undefined ? {} : (JSON.parse(text) as Entry);
@@ -190,15 +190,15 @@ export class ContactBook {
    * Changes of entries run one after the other: each reads the entry, then writes it.
    * @returns false when the contact was erased meanwhile
    */
-  async #change(place: string, changed: (before: Entry) => Entry): Promise<boolean> {
-    const own: Change = { user: userOf(place.replace('+', '')), isDropped: false };
+  async #change(address: string, changed: (before: Entry) => Entry): Promise<boolean> {
+    const own: Change = { user: userOf(address.replace('+', '')), isDropped: false };
     this.#underWay.add(own);
     const change = this.#changes.then(async () => {
-      const before = await this.#entry(place);
+      const before = await this.#entry(address);
       if (own.isDropped) return;
       const after = JSON.stringify({ ...before, ...changed(before) });
       if (after === JSON.stringify(before)) return;
-      this.#keys.writes.set(new Map([[entryName(place), after]]));
+      this.#keys.writes.set(new Map([[entryName(address), after]]));
     });
     this.#changes = change.catch(() => undefined);
     await change.finally(() => this.#underWay.delete(own));
@@ -208,10 +208,10 @@ export class ContactBook {
 
 /**
  * The name of an entry.
- * @param place a phone number or a hidden id
+ * @param address a phone number or a hidden id
  */
-export function entryName(place: string): string {
-  return `contact:${place.replace('+', '')}`;
+export function entryName(address: string): string {
+  return `contact:${address.replace('+', '')}`;
 }
 
 /** An address of either kind, without a device. */

@@ -71,12 +71,12 @@ export function poll({ name, options }: proto.Message.IPollCreationMessage): Wri
   return written(pollText(name ?? '', names));
 }
 
-/** A place in words. */
-export function placeText(
-  place: { readonly degreesLatitude?: number | null; readonly degreesLongitude?: number | null },
+/** Location in words. */
+export function geoText(
+  location: { readonly degreesLatitude?: number | null; readonly degreesLongitude?: number | null },
   name: string | null | undefined,
 ): string {
-  return locationText(place.degreesLatitude ?? 0, place.degreesLongitude ?? 0, name || null);
+  return locationText(location.degreesLatitude ?? 0, location.degreesLongitude ?? 0, name || null);
 }
 
 /** A contact card in words. */

@@ -26,10 +26,9 @@ type Replaced = Map<string, { readonly before: Value | undefined; readonly after
 const holding = new AsyncLocalStorage<Replaced>();
 
 /**
- * Write-behind of an account's credentials: reads see every change at once, and changes are written
- * together, all or none, without a timer: what comes while a write is under way forms the next one. What is changed
- * under a hold, and what is built upon that, is not written before the release, so that what led to a change can
- * become durable before the change.
+ * Write-behind of an account's credentials: reads see every change at once, and changes are written together, all or
+ * none. Group commit: what comes while a write is under way forms the next one. A hold keeps its changes, and those
+ * built upon them, back until its release, so that their cause can become durable first.
  */
 export class CredentialWrites {
   readonly #store: CredentialStore;

@@ -5,7 +5,7 @@ import { requireInstalled } from './library.ts';
 import { parseOptions } from './options.ts';
 import { MsgappWebSession } from './session.ts';
 
-/** What the gateway gives this driver beside its options. */
+/** Context of this driver, beside its options. */
 export interface MsgappWebContext extends Pick<DriverContext, 'options'> {
   /** Counts its work, by name; nobody when absent. */
   readonly count?: (what: string) => void;

@@ -140,7 +140,7 @@ export class Erased {
   }
 }
 
-/** Those of a person's numbers and hidden ids that a link has to mark: it imports, and has no mark of them. */
+/** Unmarked users: a person's numbers and hidden ids that an importing link has not marked as erased yet. */
 export async function unmarked<User extends { readonly digits: string }>(
   users: readonly User[],
   stored: Pick<StoredCredentials, 'get'>,

@@ -9,9 +9,9 @@ import {
   type Content,
   captioned,
   cardText,
+  geoText,
   noted,
   offered,
-  placeText,
   poll,
   template,
   typed,
@@ -49,8 +49,8 @@ const readings: Readings = {
   documentMessage: (part) => captioned(mediaPart('document', part)),
   stickerMessage: (part) => captioned(mediaPart('sticker', part)),
 
-  locationMessage: (part) => written(part.comment || placeText(part, part.name || part.address)),
-  liveLocationMessage: (part) => written(part.caption || placeText(part, null)),
+  locationMessage: (part) => written(part.comment || geoText(part, part.name || part.address)),
+  liveLocationMessage: (part) => written(part.caption || geoText(part, null)),
   contactMessage: (card) => written(cardText(card)),
   contactsArrayMessage: ({ contacts }) =>
     written((contacts ?? []).slice(0, mostCards).map(cardText).join('\n') || contactText(null, [])),

@@ -8,7 +8,7 @@ export interface Wire {
 /** What a gate counts: messages encrypted, commits that stored their keys, and frames that waited for one. */
 export type GateCount = 'keys_changed' | 'key_commits' | 'frames_held';
 
-/** What a gate is made of. */
+/** Dependencies of a gate. */
 export interface FrameGateParts {
   readonly writes: Pick<CredentialWrites, 'written' | 'durable' | 'unheld'>;
   /** False: whoever encrypts waits for the keys, and no frame is held. */
@@ -25,10 +25,9 @@ interface HeldFrame {
 }
 
 /**
- * Keeps the frames of one web socket in order, and behind the keys: none leaves before what encrypting has changed
- * until then is durable, since a ratchet that is used twice makes a message unreadable. The library goes on
- * encrypting meanwhile, so that many messages share a commit. Frames carry the counter of the connection's own cipher,
- * hence one queue for all of them.
+ * Ordered gate for the frames of one web socket. A frame leaves only after the key changes made before it are durable:
+ * a ratchet used twice makes a message unreadable. The library goes on encrypting meanwhile, so many messages share a
+ * commit. One queue serves all frames, as they carry the counter of the connection's own cipher.
  */
 export class FrameGate {
   readonly #parts: FrameGateParts;

@@ -69,8 +69,8 @@ export class Histories {
       yield* importedEvents(this.#parts, this.#socket, history, signal);
     } catch (error) {
       if (!(error instanceof DriverError) || error.retryAfterMs !== null) throw error;
-      const facts = { accountId, error: error.message };
-      log.warn(facts, 'a part of the history is lost: the network does not have it');
+      const fields = { accountId, error: error.message };
+      log.warn(fields, 'a part of the history is lost: the network does not have it');
       leftOut('unreadable');
     }
   }
@@ -88,8 +88,8 @@ export class Histories {
     };
     const failed = (error: unknown): void => {
       if (signal.aborted) return;
-      const facts = { accountId, error: errorText(error) };
-      log.warn(facts, 'a part of the history could not be fetched: it is tried again');
+      const fields = { accountId, error: errorText(error) };
+      log.warn(fields, 'a part of the history could not be fetched: it is tried again');
       if (pauseMs === undefined) return;
       setTimeout(() => this.#fetch(id, history, pauses), pauseMs).unref();
     };

@@ -20,7 +20,7 @@ type SavedContact = readonly [string, LibraryContact & { readonly later?: boolea
 /** A saved contact under the name of its credential. */
 type KeptContact = readonly [string, SavedContact];
 
-/** What it is made of. */
+/** Dependencies of `Identities`. */
 export interface IdentityParts {
   readonly keys: AccountKeys;
   readonly book: ContactBook;
@@ -88,17 +88,17 @@ export class Identities {
 
   /** Notes the name that a message has brought already. */
   note({ phone, networkId, name }: DriverContact): void {
-    const place = phone ?? networkId;
-    if (place === null || name === null) return;
-    this.#names.delete(place);
-    this.#names.set(place, name);
+    const address = phone ?? networkId;
+    if (address === null || name === null) return;
+    this.#names.delete(address);
+    this.#names.set(address, name);
     const [oldest] = this.#names.keys();
     if (this.#names.size > remembered && oldest) this.#names.delete(oldest);
   }
 
   /**
-   * Tells a contact's name, unless it was the latest. The library's own word of it is of no use: it comes behind the
-   * message that brought it, and may be older than what is known by then.
+   * Tells a contact's name, unless it was the latest. The library's own event for the name is ignored: it comes after
+   * its message and may be out of date.
    */
   async tellName(contact: DriverContact): Promise<void> {
     const { phone, networkId, name } = contact;

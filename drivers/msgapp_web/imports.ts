@@ -20,7 +20,7 @@ export interface LibraryContact {
   readonly name?: string | undefined;
 }
 
-/** What is imported with. */
+/** Dependencies of an import. */
 export interface ImportParts extends Pick<IdentityParts, 'keys' | 'book' | 'erased'> {
   readonly library: Library;
 }
@@ -101,7 +101,7 @@ function* together<One>(all: Iterable<One>): Iterable<readonly One[]> {
   if (some.length > 0) yield some;
 }
 
-/** Those without these, decided when each is read. */
+/** Items without those left out; decided when each item is read. */
 function* but<One>(all: Iterable<One>, isLeftOut: (one: One) => boolean): Iterable<One> {
   for (const one of all) if (!isLeftOut(one)) yield one;
 }

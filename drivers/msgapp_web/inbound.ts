@@ -12,7 +12,7 @@ import { MessageReader, type MessageReaderParts } from './message-reader.ts';
 import { changedCollections, PhoneSettings } from './phone-settings.ts';
 import { lateFailureOf, receiptsOf } from './receipts.ts';
 
-/** What the relay is made of. */
+/** Dependencies of the relay. */
 export interface InboundRelayParts extends MessageReaderParts {
   /** Resolves once the event is durable. */
   emit(event: DriverEvent): Promise<void>;
@@ -197,12 +197,12 @@ export class InboundRelay {
       hold.undo();
       this.#arriving.giveBack();
       if (this.#over) return true;
-      const facts = {
+      const fields = {
         accountId: this.#parts.accountId,
         messages: offered.length,
         error: errorText(error),
       };
-      this.#parts.log.warn(facts, 'messages could not be kept: they come again');
+      this.#parts.log.warn(fields, 'messages could not be kept: they come again');
       return false;
     }
     return true;
@@ -215,8 +215,8 @@ export class InboundRelay {
       handOn();
     } catch (error) {
       if (this.#over) return;
-      const facts = { accountId: this.#parts.accountId, error: errorText(error) };
-      this.#parts.log.warn(facts, 'a receipt could not be kept: the network will offer it again');
+      const fields = { accountId: this.#parts.accountId, error: errorText(error) };
+      this.#parts.log.warn(fields, 'a receipt could not be kept: the network will offer it again');
     }
   }
 

@@ -30,8 +30,8 @@ export async function handOverLeft(
     await underFirst(signals, (signal) => untilAborted(signal, handOver(port, erased, signal)));
   } catch (error) {
     if (superseded.aborted) return;
-    const facts = { accountId, error: errorText(error) };
-    port.log.warn(facts, 'messages that wait for a file could not be stored without it');
+    const fields = { accountId, error: errorText(error) };
+    port.log.warn(fields, 'messages that wait for a file could not be stored without it');
   }
 }
 

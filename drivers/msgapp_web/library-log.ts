@@ -3,24 +3,24 @@ import type { DriverLog } from '../../core/contracts/driver.ts';
 /** The log that the library writes to. */
 export interface LibraryLog {
   level: string;
-  child(facts: Record<string, unknown>): LibraryLog;
-  trace(facts: unknown, message?: string): void;
-  debug(facts: unknown, message?: string): void;
-  info(facts: unknown, message?: string): void;
-  warn(facts: unknown, message?: string): void;
-  error(facts: unknown, message?: string): void;
+  child(fields: Record<string, unknown>): LibraryLog;
+  trace(fields: unknown, message?: string): void;
+  debug(fields: unknown, message?: string): void;
+  info(fields: unknown, message?: string): void;
+  warn(fields: unknown, message?: string): void;
+  error(fields: unknown, message?: string): void;
 }
 
 /** All but the last four digits of a phone number, or of another id as long. */
 const hiddenDigits = /\d{3,}(?=\d{4})/g;
 
 /**
- * A log for the library that lets its complaints through, as debug lines without phone numbers, and never the facts
+ * A log for the library that lets its complaints through, as debug lines without phone numbers, and never the fields
  * beside them: they hold keys, codes and messages.
  */
 export function libraryLog(log: DriverLog, accountId: string): LibraryLog {
-  const say = (facts: unknown, message?: string): void => {
-    const said = typeof facts === 'string' ? facts : message;
+  const say = (fields: unknown, message?: string): void => {
+    const said = typeof fields === 'string' ? fields : message;
     if (said === undefined) return;
     log.debug({ accountId, said: said.slice(0, 200).replaceAll(hiddenDigits, '…') }, 'library');
   };

@@ -9,7 +9,7 @@ import { openedMessages, signalRepository } from './signal-repository.ts';
 /** As a pause of the library's own questions: never, in milliseconds. */
 const never = 2 ** 31 - 1;
 
-/** What a socket is made of. */
+/** Dependencies of a socket. */
 export interface LibrarySocketParts {
   readonly library: Library;
   readonly keys: AccountKeys;

@@ -26,10 +26,9 @@ const silent =
   "'use strict'; const console = { log() {}, debug() {}, info() {}, warn() {}, error() {} };";
 
 /**
- * Makes libsignal safe and fast, once, before anything else loads it:
- * it prints whole sessions, private keys included, to the console, so its files get a silent one of their own;
- * it answers false for a wrong signature, or does not check it at all, where its callers expect it to throw;
- * and it has OpenSSL parse keys for longer than it computes with them.
+ * Guard of libsignal, applied once before anything else loads the library.
+ * It silences the library's console, which prints whole sessions with private keys. It makes a wrong signature throw,
+ * as callers expect. It replaces OpenSSL's slow parsing of keys.
  * @param require resolves as the protocol library does
  */
 export function guardLibsignal(require: NodeJS.Require): void {

@@ -60,7 +60,7 @@ export function plainPart({ type, part }: MediaPart): MediaPart {
 }
 
 /** What is known of media without their bytes. */
-export function mediaFacts({ type, part }: MediaPart): InboundMedia {
+export function describedMedia({ type, part }: MediaPart): InboundMedia {
   return {
     kind: kinds[type],
     mimeType: part.mimetype?.split(';')[0]?.trim() || null,
@@ -76,13 +76,13 @@ export function inboundMedia(
   socket: LibrarySocket,
   media: MediaPart,
 ): InboundMedia {
-  const facts = mediaFacts(media);
+  const described = describedMedia(media);
   const { type, part } = media;
   const { mediaKey, directPath } = part;
   // The sender writes the address: only a path on the network's own host is followed.
-  if (!mediaKey || !directPath?.startsWith('/')) return facts;
+  if (!mediaKey || !directPath?.startsWith('/')) return described;
   return {
-    ...facts,
+    ...described,
     async open(signal: AbortSignal): Promise<Readable> {
       const host = socket.getMediaHost();
       const opening = library.downloadContentFromMessage({ mediaKey, directPath }, type, { host });

@@ -21,7 +21,7 @@ import type { Library, LibrarySocket } from './library.ts';
 import { libraryLog } from './library-log.ts';
 import { type Resent, resentIn } from './resent.ts';
 
-/** What messages are read with. */
+/** Dependencies of the message reader. */
 export interface MessageReaderParts {
   readonly library: Library;
   readonly keys: AccountKeys;

@@ -11,7 +11,7 @@ export interface NewContactLimit {
   readonly until: number | null;
 }
 
-/** What they are made of. */
+/** Dependencies of `NewContactLimits`. */
 export interface NewContactLimitsParts {
   readonly keys: AccountKeys;
   /** Resolves once the event is durable. */

@@ -32,7 +32,7 @@ const againMs = 500;
 /** How often such a send is tried. */
 const attempts = 6;
 
-/** What sending is made of. */
+/** Dependencies of sending. */
 export interface OutboundParts {
   readonly keys: AccountKeys;
   readonly book: ContactBook;

@@ -26,7 +26,7 @@ interface OfferedChange {
   readonly changes: readonly Collection[];
 }
 
-/** What they are read with. */
+/** Dependencies of `PhoneSettings`. */
 export interface PhoneSettingsParts {
   readonly keys: AccountKeys;
   readonly log: DriverLog;
@@ -92,8 +92,8 @@ export class PhoneSettings {
       for (const { node } of offered) await this.#socket.sendMessageAck(node);
     } catch (error) {
       if (this.#over) return;
-      const facts = { accountId, error: errorText(error) };
-      log.warn(facts, 'changed settings could not be read: the network will offer them again');
+      const fields = { accountId, error: errorText(error) };
+      log.warn(fields, 'changed settings could not be read: the network will offer them again');
     }
   }
 
@@ -108,8 +108,8 @@ export class PhoneSettings {
       keys.writes.set(new Map([[importEndName, String(keys.importEndsAt)]]));
     } catch (error) {
       if (this.#over) return;
-      const facts = { accountId, error: errorText(error) };
-      log.warn(facts, 'the address book could not be read: the next connection tries again');
+      const fields = { accountId, error: errorText(error) };
+      log.warn(fields, 'the address book could not be read: the next connection tries again');
     }
   }
 

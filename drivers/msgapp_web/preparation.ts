@@ -5,7 +5,7 @@ import type { Erased } from './erased.ts';
 import { type Library, loadTrusting, Misconfigured } from './library.ts';
 import type { MsgappWebOptions } from './options.ts';
 
-/** What a connection begins with. */
+/** Initial state of a connection. */
 export interface Prepared {
   readonly library: Library;
   readonly keys: AccountKeys;

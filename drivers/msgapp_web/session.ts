@@ -83,9 +83,9 @@ export class MsgappWebSession implements Session {
       outcome = 'unlinked';
     } catch (error) {
       // The gateway says it where the user sees it.
-      const facts = { accountId: this.#account.id, error: errorText(error) };
+      const fields = { accountId: this.#account.id, error: errorText(error) };
       this.#port.log.debug(
-        facts,
+        fields,
         'could not log out: the device stays on the list of linked devices',
       );
     } finally {

@@ -15,7 +15,7 @@ export function openedMessages(): OpenedMessages {
 
 type FindHidden = Parameters<Library['DEFAULT_CONNECTION_CONFIG']['makeSignalRepository']>[2];
 
-/** What a cipher is made of, beside what the library hands over. */
+/** Dependencies of a cipher, beside what the library hands over. */
 export interface CipherParts {
   readonly library: Library;
   readonly keys: AccountKeys;
@@ -24,11 +24,11 @@ export interface CipherParts {
 }
 
 /**
- * The library's own cipher, with three duties more: what encrypting a message changed is durable before the message can
- * go out, decrypting the same bytes again gives the same, and no two change a session at once: the library goes by
- * the address, of which a contact has two. It keeps its transactions apart from the library's others, which end only
- * after the message has gone out. Puts the driver's own transactions into the socket, which has not used its keys yet
- * and takes nothing else in their place.
+ * The library's cipher with three more guarantees. Key changes are durable before the message can go out. Decrypting
+ * the same bytes again gives the same text. No two calls change a session at once, even under a contact's two
+ * addresses.
+ * The cipher keeps its transactions apart from the library's others, which end only after the message has gone out. It
+ * also installs the driver's own transactions in the socket, which has not used its keys yet.
  */
 export function signalRepository(
   { library, keys, opened, gate }: CipherParts,

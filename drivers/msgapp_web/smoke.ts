@@ -82,7 +82,7 @@ async function emit(event: DriverEvent): Promise<void> {
   else if (event.state !== 'unrestricted') fail(`${event.reason}: ${event.detail}`);
 }
 
-const log = (facts: object, message: string) => console.log(message, JSON.stringify(facts));
+const log = (fields: object, message: string) => console.log(message, JSON.stringify(fields));
 const port: Port = {
   emit,
   credentials,

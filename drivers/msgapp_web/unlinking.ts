@@ -6,7 +6,7 @@ import type { Library, LibrarySocket } from './library.ts';
 /** How long the network may take to unlink a phone that may not be the account's, in milliseconds. */
 const unlinkMs = 10_000;
 
-/** What a device is unlinked with. */
+/** Dependencies of the unlinking of a device. */
 export interface UnlinkingParts {
   readonly library: Library;
   readonly keys: AccountKeys;

@@ -9,7 +9,7 @@ import {
 } from './network/protocol.ts';
 
 /** Where a network listens, which one is meant there, null for any, and its secret. */
-export interface NetworkPlace {
+export interface NetworkEndpoint {
   readonly host: string;
   readonly port: number;
   readonly instance: string | null;
@@ -31,12 +31,12 @@ const connectTimeoutMs = 5_000;
  * @throws NetworkOutOfReach
  */
 export async function connectTo(
-  place: NetworkPlace,
+  endpoint: NetworkEndpoint,
   role: ConnectionRole,
   signal: AbortSignal,
 ): Promise<LineSocket> {
   signal.throwIfAborted();
-  const lines = new LineSocket(connect({ host: place.host, port: place.port }));
+  const lines = new LineSocket(connect({ host: endpoint.host, port: endpoint.port }));
   const { promise, resolve, reject } = deferred();
   const giveUp = () => reject(new NetworkOutOfReach('the simulated network did not answer'));
   const timer = setTimeout(giveUp, connectTimeoutMs);
@@ -49,11 +49,11 @@ export async function connectTo(
       const why = `the simulated network is out of reach: ${answer.reason}`;
       return reject(new NetworkRefusal(why));
     }
-    const meant = place.instance === null || answer.instance === place.instance;
+    const meant = endpoint.instance === null || answer.instance === endpoint.instance;
     if (answer.type === 'welcome' && meant) resolve();
     else reject(new NetworkOutOfReach('another program answers in the place of the network'));
   };
-  const { instance, secret } = place;
+  const { instance, secret } = endpoint;
   const hello: Hello = { type: 'hello', protocol: protocolVersion, instance, secret, ...role };
   lines.write(hello);
   try {

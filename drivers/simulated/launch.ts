@@ -3,14 +3,19 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DriverLog } from '../../core/contracts/driver.ts';
-import { connectTo, NetworkOutOfReach, type NetworkPlace, NetworkRefusal } from './connection.ts';
+import {
+  connectTo,
+  type NetworkEndpoint,
+  NetworkOutOfReach,
+  NetworkRefusal,
+} from './connection.ts';
 import type { LineSocket } from './lines.ts';
 import { type NetworkAddress, parseNetworkUrl } from './network/address.ts';
 import type { ConnectionRole, Leave } from './network/protocol.ts';
 import { networkFolder, type Running, readRunning, readSecret } from './network/running.ts';
 import { networkProgram } from './program.ts';
 
-/** How the simulated network of a gateway is found. */
+/** Options of the search for a gateway's simulated network. */
 export interface SimulatedNetworkOptions {
   /** `SIMULATED_NETWORK_URL`; null: a child process of its own, with its state in `dataDir`. */
   readonly url: string | null;
@@ -36,8 +41,8 @@ export class SimulatedNetwork {
   readonly #folder: string;
   readonly #log: DriverLog;
   /** The running child and the connection that keeps it from ending. */
-  #found: { readonly place: NetworkPlace; readonly presence: LineSocket } | null = null;
-  #finding: Promise<NetworkPlace> | null = null;
+  #found: { readonly endpoint: NetworkEndpoint; readonly presence: LineSocket } | null = null;
+  #finding: Promise<NetworkEndpoint> | null = null;
   readonly #stopping = new AbortController();
   /** Last logged refusal; null once a connection was let in. */
   #refusal: string | null = null;
@@ -51,7 +56,7 @@ export class SimulatedNetwork {
 
   /** Has the network running before somebody asks for it. */
   async start(): Promise<void> {
-    await this.#place();
+    await this.#endpoint();
   }
 
   /**
@@ -59,16 +64,16 @@ export class SimulatedNetwork {
    * @throws NetworkOutOfReach
    */
   async connect(role: ConnectionRole, signal: AbortSignal): Promise<LineSocket> {
-    const place = await this.#place();
+    const endpoint = await this.#endpoint();
     try {
-      const lines = await connectTo(place, role, signal);
+      const lines = await connectTo(endpoint, role, signal);
       this.#refusal = null;
       return lines;
     } catch (error) {
       this.#logRefusal(error);
       // With our presence still accepted there it is this role that was not let in.
       if (this.#fixed !== null || this.#found !== null) throw error;
-      return await connectTo(await this.#place(), role, signal);
+      return await connectTo(await this.#endpoint(), role, signal);
     }
   }
 
@@ -90,9 +95,9 @@ export class SimulatedNetwork {
     this.#found = null;
   }
 
-  async #place(): Promise<NetworkPlace> {
+  async #endpoint(): Promise<NetworkEndpoint> {
     if (this.#fixed !== null) return this.#elsewhere(this.#fixed);
-    if (this.#found !== null) return this.#found.place;
+    if (this.#found !== null) return this.#found.endpoint;
     this.#finding ??= this.#find().finally(() => {
       this.#finding = null;
     });
@@ -100,7 +105,7 @@ export class SimulatedNetwork {
   }
 
   /** A network that runs alone has its own secret, unless it shares our folder. */
-  #elsewhere({ host, port, secret: own }: NetworkAddress): NetworkPlace {
+  #elsewhere({ host, port, secret: own }: NetworkAddress): NetworkEndpoint {
     const secret = own ?? readSecret(this.#folder);
     if (secret !== null) return { host, port, secret, instance: null };
     throw new NetworkOutOfReach(
@@ -108,16 +113,16 @@ export class SimulatedNetwork {
     );
   }
 
-  async #find(): Promise<NetworkPlace> {
+  async #find(): Promise<NetworkEndpoint> {
     const deadline = performance.now() + launchTimeoutMs;
     let child: ChildProcess | null = null;
     let started = 0;
     while (performance.now() < deadline && !this.#stopping.signal.aborted) {
-      const place = await this.#greetRunning();
-      if (place !== null) {
+      const endpoint = await this.#greetRunning();
+      if (endpoint !== null) {
         // Another gateway's child was faster: ours must not come late and stay.
-        if (child !== null && child.pid !== place.pid) child.kill();
-        return place;
+        if (child !== null && child.pid !== endpoint.pid) child.kill();
+        return endpoint;
       }
       const ended = child === null || child.exitCode !== null || child.signalCode !== null;
       if (ended && started === attempts) break;
@@ -136,21 +141,21 @@ export class SimulatedNetwork {
   }
 
   /** Tries the network that was announced last. */
-  async #greetRunning(): Promise<(NetworkPlace & Pick<Running, 'pid'>) | null> {
+  async #greetRunning(): Promise<(NetworkEndpoint & Pick<Running, 'pid'>) | null> {
     const running = readRunning(this.#folder);
     const secret = readSecret(this.#folder);
     if (running === null || secret === null) return null;
-    const place = { host: '127.0.0.1', secret, ...running };
+    const endpoint = { host: '127.0.0.1', secret, ...running };
     try {
-      const presence = await connectTo(place, { role: 'gateway' }, new AbortController().signal);
+      const presence = await connectTo(endpoint, { role: 'gateway' }, new AbortController().signal);
       presence.onFrame = () => undefined;
       presence.onClose = () => {
         this.#found = null;
       };
       presence.unref();
-      this.#found = { place, presence };
+      this.#found = { endpoint, presence };
       this.#log.info({ pid: running.pid }, 'the simulated network is there');
-      return place;
+      return endpoint;
     } catch (error) {
       this.#logRefusal(error);
       return null;

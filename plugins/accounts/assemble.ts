@@ -16,7 +16,7 @@ import { SessionProcess } from './session/process.ts';
 import { SessionDirectory } from './session-directory.ts';
 import { StatusReporter } from './status-reporter.ts';
 
-/** What the accounts of one process are made of. */
+/** Dependencies of the accounts of one process. */
 export interface AccountsOptions
   extends Omit<SessionEnvironment, 'lanes' | 'listeners' | 'credentialCache'> {
   readonly roles: readonly string[];

@@ -26,7 +26,7 @@ type MsgappStatus = (typeof msgappStatuses)[number];
 type ChatappStatus = (typeof chatappStatuses)[number];
 type ConnectionStatus = (typeof connectionStatuses)[number];
 
-/** What the names are made from. */
+/** Account state that the status names derive from. */
 type StatusView = Pick<SessionView, 'state' | 'live' | 'step'>;
 
 /** The status of a `msgapp_web` connection. Pure. */

@@ -17,7 +17,7 @@ import { type SessionDirectory, SessionUnreachable } from './session-directory.t
 import { specifiedChannels } from './specified-channels.ts';
 import type { AccountRow } from './tables/account-rows.ts';
 
-/** What the connection operations work with. */
+/** Dependencies of the connection operations. */
 export interface ConnectionParts {
   readonly storage: Storage;
   readonly directory: SessionDirectory;

@@ -10,7 +10,7 @@ import type { SessionDirectory } from './session-directory.ts';
 /** Before all messages, milliseconds since the Unix epoch. Not 0: drivers may count what has no moment as of 0. */
 const beforeMessages = 1;
 
-/** What credentials of contacts are found and deleted with. */
+/** Dependencies of the deletion of contacts' credentials. */
 export interface ContactCredentialParts {
   readonly storage: Pick<Storage, 'read'>;
   readonly sealer: Pick<Sealer, 'open'>;

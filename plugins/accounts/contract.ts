@@ -44,11 +44,10 @@ declare module '../../core/contracts/accounts.ts' {
      */
     restrictForSafety(accountId: string, until: number): Promise<boolean>;
     /**
-     * Deletes what the sessions of a tenant's accounts keep of an erased contact, in their processes, but for what is
-     * about a contact that has come back to the address. Answers whether there was something: to be called until there is
-     * nothing.
-     * @throws GatewayError `unavailable`, or Error when the process of a session does not answer, or when no secret opens
-     *   what may be left
+     * Erases what sessions of the tenant's accounts keep of a contact in memory, unless the contact has come back to
+     * the address. Answers whether there was something: call again until there is nothing.
+     * @throws GatewayError `unavailable`; Error when the process of a session does not answer, or no secret opens what
+     * may be left
      */
     forget(tenantId: string, contact: ErasedAddress): Promise<boolean>;
   }
@@ -136,8 +135,8 @@ export interface LiveSession {
   /** Aborted when the session closes, is fenced or stops. */
   readonly signal: AbortSignal;
   /**
-   * Aborted with the driver's session, which another proxy replaces while this one goes on: then another signal is here,
-   * and what the former one reported does not come again.
+   * Aborted when the driver's session ends. A change of proxy replaces that session while this one goes on: a new
+   * signal is here then, and events of the former driver session do not come again.
    */
   readonly connection: AbortSignal;
   /** The local lease deadline, synchronous: when false nothing may go out. */

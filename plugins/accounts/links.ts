@@ -11,7 +11,7 @@ import { isUsed, linkLifeMs, linkRestarts } from './link-rules.ts';
 import type { AccountRow } from './tables/account-rows.ts';
 import type { OwnerLinkRow } from './tables/links.ts';
 
-/** What owners' links work with. */
+/** Dependencies of owners' links. */
 export interface OwnerLinksOptions {
   readonly storage: Storage;
   readonly link: Lane<LinkInput, LinkOutput>;

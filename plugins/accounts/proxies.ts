@@ -6,7 +6,7 @@ import type { Secrets } from '../secrets/contract.ts';
 import { parseProxyUrl } from './proxy-url.ts';
 import type { AccountRow } from './tables/account-rows.ts';
 
-/** What the proxies of accounts work with. */
+/** Dependencies of the proxies of accounts. */
 export interface AccountProxiesParts {
   readonly sealer: Pick<Secrets, 'seal' | 'open'>;
   readonly egress: Pick<Egress, 'addressOf'>;
@@ -72,8 +72,8 @@ export class AccountProxies {
   async through(account: Proxied): Promise<ProxyAddress | null | string> {
     const proxy = this.#opened(account);
     if (!(proxy instanceof Error)) return proxy && this.#lookUp(proxy);
-    const facts = { err: proxy, account: account.id };
-    this.#parts.log.error(facts, 'the proxy of an account cannot be opened');
+    const fields = { err: proxy, account: account.id };
+    this.#parts.log.error(fields, 'the proxy of an account cannot be opened');
     return 'The gateway cannot open it.';
   }
 

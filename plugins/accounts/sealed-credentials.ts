@@ -10,18 +10,18 @@ export function credentialContext(accountId: string, name: string): string {
 export const sealedCredentials: SealedSource = {
   name: 'credentials',
   async page(read, after, limit) {
-    const [accountId = '', name = ''] = after?.place ?? [];
+    const [accountId = '', name = ''] = after?.position ?? [];
     const found = await read.credentials.page({ accountId, name }, limit);
     return found.map((one) => ({
-      place: [one.accountId, one.name],
+      position: [one.accountId, one.name],
       context: credentialContext(one.accountId, one.name),
       sealed: one.value,
       lock: `lease:${one.accountId}`,
     }));
   },
   async replace(unit, changes) {
-    const replaced = changes.map(({ value: { place, sealed: from }, sealed: to }) => {
-      const [accountId = '', name = ''] = place;
+    const replaced = changes.map(({ value: { position, sealed: from }, sealed: to }) => {
+      const [accountId = '', name = ''] = position;
       const credential: SealedCredential = { accountId, name, value: to };
       return unit.credentials.replace(credential, from);
     });

@@ -5,18 +5,18 @@ import { proxyContext } from './proxies.ts';
 export const sealedProxies: SealedSource = {
   name: 'proxies',
   async page(read, after, limit) {
-    const [accountId = ''] = after?.place ?? [];
+    const [accountId = ''] = after?.position ?? [];
     const found = await read.accounts.proxies(accountId, limit);
     return found.map(({ id, proxy }) => ({
-      place: [id],
+      position: [id],
       context: proxyContext(id),
       sealed: proxy,
       lock: `lease:${id}`,
     }));
   },
   async replace(unit, changes) {
-    const replaced = changes.map(({ value: { place, sealed: from }, sealed: proxy }) =>
-      unit.accounts.replaceProxy({ id: place[0] ?? '', proxy }, from),
+    const replaced = changes.map(({ value: { position, sealed: from }, sealed: proxy }) =>
+      unit.accounts.replaceProxy({ id: position[0] ?? '', proxy }, from),
     );
     await Promise.all(replaced);
   },

@@ -32,7 +32,7 @@ export class SessionUnreachable extends Error {
   }
 }
 
-/** What a directory works with. */
+/** Dependencies of a directory. */
 export interface DirectoryParts {
   readonly storage: Pick<Storage, 'read' | 'now'>;
   readonly broker: Pick<Broker, 'processId' | 'request'>;

@@ -14,7 +14,7 @@ declare module 'fastify' {
   }
 }
 
-/** What admission needs. */
+/** Dependencies of admission. */
 export interface AdmissionOptions {
   readonly authenticator: Authenticator;
   readonly clock: Clock;

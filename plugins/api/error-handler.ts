@@ -8,7 +8,7 @@ import type { RequestMetrics } from '../observability/contract.ts';
 import { isEndless } from './body.ts';
 import { requestIdOf } from './request-id.ts';
 
-/** What guards a server. */
+/** Dependencies of the guard of a server. */
 export interface ServerGuardParts {
   readonly log: GatewayLog;
   readonly bodyLimit: number;
@@ -55,18 +55,18 @@ export function logRefusal(
   const { cause } = refusal;
   const clientLeft = request.raw.socket.destroyed;
   if (clientLeft && cause instanceof Error && cause.name === 'AbortError') return;
-  const facts = {
+  const fields = {
     requestId: request.id,
     traceId: traceIdOf(traceparent),
     operation: operation?.id,
     code: refusal.code,
     err: cause,
   };
-  if (refusal.code === 'internal_error') log.error(facts, 'a request failed');
+  if (refusal.code === 'internal_error') log.error(fields, 'a request failed');
   // The fault of a driver has a line of its own.
   else if (refusal.reported || refusal.code === 'driver_failed')
-    log.debug(facts, 'a request could not be served');
-  else log.warn(facts, 'a request could not be served');
+    log.debug(fields, 'a request could not be served');
+  else log.warn(fields, 'a request could not be served');
 }
 
 function logWhenClosed(log: GatewayLog, request: FastifyRequest, reply: FastifyReply): void {

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../core/contracts/caller.ts';
+import { CurrentRequest } from '../../core/current-request.ts';
 import type { AnyOperation } from '../../core/operation.ts';
-import { RequestPlace } from '../../core/request-place.ts';
 import type { JsonSchema } from '../../core/schemas.ts';
 import { traceparentOf } from '../../core/spans.ts';
 import type { Admission } from './admission.ts';
@@ -11,7 +11,7 @@ import type { PersonsQuestion, QuestionedOperation, RequestParts } from './contr
 import { InputValidator } from './input.ts';
 import { jsonLines } from './json-lines.ts';
 import type { OpenCalls } from './open-calls.ts';
-import { type CallPlace, OperationCall } from './operation-call.ts';
+import { type CallOrigin, OperationCall } from './operation-call.ts';
 import { InputReader } from './reader.ts';
 import { withoutNames } from './schemas.ts';
 
@@ -22,7 +22,7 @@ declare module 'fastify' {
   }
 }
 
-/** What the operations of a gateway share. */
+/** Dependencies that the operations of a gateway share. */
 export interface HandlingOptions {
   readonly admission: Pick<Admission, 'arrived'>;
   /** In bytes. */
@@ -82,7 +82,7 @@ export class OperationHandling {
    * @throws GatewayError to refuse
    */
   async route(request: FastifyRequest): Promise<RoutedAnswer> {
-    const handled = new RequestPlace(request.id, traceparentOf(request.span));
+    const handled = new CurrentRequest(request.id, traceparentOf(request.span));
     const call = this.#openCalls.enter(request.raw.socket);
     let stream: Readable | undefined;
     try {
@@ -119,12 +119,12 @@ export class OperationHandling {
     parts: RequestParts,
     confirmed?: Pick<PersonsQuestion, 'accountId'>,
   ): Promise<AnyAnswer> {
-    const place = placeOf(request, parts);
-    if (place.caller !== null && confirmed !== undefined) {
+    const origin = originOf(request, parts);
+    if (origin.caller !== null && confirmed !== undefined) {
       const { accountId: confirmedAccountId } = confirmed;
-      place.caller = { ...place.caller, confirmSends: false, confirmedAccountId };
+      origin.caller = { ...origin.caller, confirmSends: false, confirmedAccountId };
     }
-    return this.#run(request, parts, place, this.#answer);
+    return this.#run(request, parts, origin, this.#answer);
   }
 
   /**
@@ -136,36 +136,40 @@ export class OperationHandling {
     parts: RequestParts,
     { question }: QuestionedOperation,
   ): Promise<PersonsQuestion | null> {
-    const place = placeOf(request, parts);
-    const asked = await this.#run(request, parts, place, question);
+    const origin = originOf(request, parts);
+    const asked = await this.#run(request, parts, origin, question);
     return typeof asked === 'string' ? { text: asked } : asked;
   }
 
   async #run<Result>(
     request: FastifyRequest,
     parts: RequestParts,
-    place: CallPlace,
+    origin: CallOrigin,
     act: Handler<Result>,
   ): Promise<Result> {
-    const handled = new RequestPlace(request.id, place.traceparent);
+    const handled = new CurrentRequest(request.id, origin.traceparent);
     const call = this.#openCalls.enter(request.raw.socket);
     try {
       const size = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
       const input = this.#validator.whole(parts, size);
-      return await this.#act(handled, new OperationCall(request, place, input, call), act);
+      return await this.#act(handled, new OperationCall(request, origin, input, call), act);
     } finally {
       handled.end();
       call.leave();
     }
   }
 
-  /** Calls the handler; `end` of the place has to follow. Not `async`: each open long poll would keep one frame more. */
-  #act<Result>(handled: RequestPlace, call: OperationCall, act: Handler<Result>): Promise<Result> {
+  /** Calls the handler; `end` of the request has to follow. Not `async`: each open long poll would keep one frame more. */
+  #act<Result>(
+    handled: CurrentRequest,
+    call: OperationCall,
+    act: Handler<Result>,
+  ): Promise<Result> {
     const acting = () => act(call);
     return this.#isFollowed ? handled.follow(acting) : handled.call(acting);
   }
 }
 
-function placeOf({ caller, span }: FastifyRequest, parts: RequestParts) {
+function originOf({ caller, span }: FastifyRequest, parts: RequestParts) {
   return { caller, traceparent: parts.traceparent ?? traceparentOf(span) };
 }

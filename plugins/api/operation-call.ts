@@ -5,7 +5,7 @@ import type { Input } from './input.ts';
 import type { CallSignal } from './open-calls.ts';
 
 /** Who makes a call, and in which trace. */
-export interface CallPlace extends Pick<OperationCall, 'traceparent'> {
+export interface CallOrigin extends Pick<OperationCall, 'traceparent'> {
   readonly caller: Caller | null;
 }
 
@@ -22,7 +22,7 @@ export class OperationCall implements OperationRequest<never, never, never> {
 
   constructor(
     request: FastifyRequest,
-    { caller, traceparent }: CallPlace,
+    { caller, traceparent }: CallOrigin,
     input: Input,
     call: CallSignal,
   ) {

@@ -9,7 +9,7 @@ import { logRefusal } from './error-handler.ts';
 import type { OperationHandling } from './handling.ts';
 import { parseEnvelope } from './json.ts';
 
-/** What is shared with the routes. */
+/** Dependencies of the handling of requests, shared with the routes. */
 export interface RequestHandlingParts {
   readonly admission: Admission;
   readonly handlings: readonly OperationHandling[];

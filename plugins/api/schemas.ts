@@ -48,12 +48,12 @@ export function withoutNames(schema: object): JsonSchema {
 }
 
 /** @throws Error naming an object in a request schema that would let unknown fields pass */
-export function refuseOpen(schema: JsonSchema, place: string): void {
+export function refuseOpen(schema: JsonSchema, location: string): void {
   mapSchema(schema, (inner) => {
     if (inner.properties !== undefined && inner.type !== undefined) {
       if (inner.additionalProperties === undefined) {
         const names = Object.keys(inner.properties as object).join(', ');
-        throw new Error(`${place} has an open object (${names}): make it with Closed()`);
+        throw new Error(`${location} has an open object (${names}): make it with Closed()`);
       }
     }
     return inner;

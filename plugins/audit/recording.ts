@@ -5,7 +5,7 @@ import type { GatewayLog } from '../../core/log.ts';
 import type { Audit, AuditEntry, AuditedChange } from './contract.ts';
 import { beginChange, completeChange, withdrawChange } from './lanes.ts';
 
-/** What changes are recorded with. */
+/** Dependencies of the recording of changes. */
 export interface RecordingParts {
   readonly storage: Pick<Storage, 'submit'>;
   readonly log: GatewayLog;

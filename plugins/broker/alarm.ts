@@ -1,7 +1,7 @@
 import type { GatewayLog } from '../../core/log.ts';
 import type { LinkSession } from './link-session.ts';
 
-/** What follows from an alarm. */
+/** Options of an alarm. */
 export interface AlarmOptions {
   readonly log: GatewayLog;
   onBegins(): void;

@@ -1,6 +1,6 @@
 import type { Release, RequestHandler } from '../../core/contracts/broker.ts';
+import { CurrentRequest } from '../../core/current-request.ts';
 import type { GatewayLog } from '../../core/log.ts';
-import { RequestPlace } from '../../core/request-place.ts';
 import { type Addressed, bodyText, type Outgoing } from './outgoing.ts';
 import { Reply } from './reply.ts';
 import type { Topology } from './topology.ts';
@@ -9,7 +9,7 @@ import type { Topology } from './topology.ts';
 const transitShare = 0.1;
 const transitMs = 250;
 
-/** What the answering side of requests is made with. */
+/** Options of the answering side of requests. */
 export interface AnsweringOptions {
   readonly topology: Topology;
   readonly log: GatewayLog;
@@ -65,11 +65,11 @@ export class Answering {
     late.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
     // The operation of whoever asks, for the log; a request of the gateway's own is of none.
     const { request_id: id, traceparent } = headers ?? {};
-    const place = id === undefined ? null : new RequestPlace(String(id), String(traceparent));
+    const asker = id === undefined ? null : new CurrentRequest(String(id), String(traceparent));
     const request = { subject, text: bodyText(message.body), signal: late.signal };
     const answering = () => Reply.to(request, handler, this.#options.log);
-    void (place === null ? answering() : place.follow(answering)).then((answer) => {
-      place?.end();
+    void (asker === null ? answering() : asker.follow(answering)).then((answer) => {
+      asker?.end();
       clearTimeout(timer);
       this.#open.delete(key);
       // The handler was aborted and has undone its work: the asker must not get a success.

@@ -1,12 +1,12 @@
 import { RequestUnanswered } from '../../core/contracts/broker.ts';
 import type { Json } from '../../core/contracts/json.ts';
+import { currentRequest } from '../../core/current-request.ts';
 import { asError } from '../../core/error-code.ts';
-import { requestPlace } from '../../core/request-place.ts';
 import type { Outgoing } from './outgoing.ts';
 import { Reply } from './reply.ts';
 import type { Topology } from './topology.ts';
 
-/** What the asking side of requests is made with. */
+/** Options of the asking side of requests. */
 export interface AskingOptions {
   readonly processId: string;
   readonly topology: Topology;
@@ -38,7 +38,7 @@ export class Asking {
     this.#lastId += 1;
     const correlationId = String(this.#lastId);
     const replyTo = this.#options.processId;
-    const { requestId, traceparent } = requestPlace() ?? {};
+    const { requestId, traceparent } = currentRequest() ?? {};
     const request: Outgoing = {
       exchange: this.#options.topology.processes,
       routingKey: processId,
@@ -59,7 +59,7 @@ export class Asking {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#take(correlationId)?.reject(new RequestUnanswered('timeout'));
-        // Its deadline has passed here: that of the other side began later.
+        // The question's deadline has passed here; the other side's began later and may still run.
         const properties = { type: 'cancel', correlationId, replyTo };
         const { exchange, routingKey } = request;
         this.#options.put({ exchange, routingKey, text: 'null', properties });

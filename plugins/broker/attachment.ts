@@ -11,7 +11,7 @@ import type { Topology } from './topology.ts';
  */
 const retryMs = 1_000;
 
-/** What an attachment is made with. */
+/** Options of an attachment. */
 export interface AttachmentOptions {
   readonly queue: string;
   readonly topology: Topology;
@@ -77,7 +77,7 @@ export class Attachment {
       if (this.#attempt === attempt) this.fail(error);
     };
     const slow = setInterval(() => {
-      // Then it answers nobody, and has said so.
+      // A blocked RabbitMQ answers nobody, and has said so.
       if (session.blocked) return;
       clearInterval(slow);
       log.error({ queue }, 'RabbitMQ does not answer for a work queue: is it without a leader?');

@@ -17,7 +17,7 @@ import { Workers } from './workers.ts';
 /** Interval of checks for overdue messages. */
 const tickMs = 200;
 
-/** What a carrier is made with. */
+/** Options of a carrier. */
 export interface CarrierOptions {
   readonly url: string;
   readonly ca: string | undefined;

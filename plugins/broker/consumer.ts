@@ -3,7 +3,7 @@ import type { Json } from '../../core/contracts/json.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { BrokerLimits } from './contract.ts';
 
-/** How one consumer takes messages. */
+/** Options of a consumer. */
 export interface ConsumerOptions {
   /** For the log. */
   readonly name: string;

@@ -9,7 +9,7 @@ import type { LinkSession } from './link-session.ts';
 import { bodyText, keysOf } from './outgoing.ts';
 import type { Topology } from './topology.ts';
 
-/** What an inbox is made with. */
+/** Options of an inbox. */
 export interface InboxOptions {
   readonly processId: string;
   readonly topology: Topology;

@@ -7,7 +7,7 @@ import { atMost, withTimeout } from '../../core/waiting.ts';
 import { LinkSession } from './link-session.ts';
 import type { RabbitmqTiming } from './timing.ts';
 
-/** What a link is made with. */
+/** Options of a link. */
 export interface LinkOptions {
   readonly url: string;
   /** Certificates in PEM of whoever signs the server's; the system's authorities if undefined. */

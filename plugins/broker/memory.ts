@@ -15,7 +15,7 @@ import { Releases } from './releases.ts';
 import { Reply } from './reply.ts';
 import { sendJson } from './send-json.ts';
 
-/** What a memory broker is made with. */
+/** Options of a memory broker. */
 export interface MemoryBrokerOptions {
   readonly log: GatewayLog;
   /** Brokers on one hub reach each other; its own hub when absent. */

@@ -12,7 +12,7 @@ const largestBuffer = 32_000_000;
 /** Most tries of a message that is refused, or whose channel breaks. */
 const mostTries = 10;
 
-/** What a publisher is made with. */
+/** Options of a publisher. */
 export interface PublisherOptions {
   readonly log: GatewayLog;
   /** Messages that wait at most. What comes on top is dropped. */

@@ -1,6 +1,6 @@
 import type { GatewayLog } from '../../core/log.ts';
 
-/** What a pulse is made with; all counts are ticks. */
+/** Options of a pulse; all counts are ticks. */
 export interface PulseOptions {
   readonly every: number;
   /** Ticks without a returned pulse after which the broker is not ready. */

@@ -22,7 +22,7 @@ import { Topology } from './topology.ts';
 /** Routing keys of one message: they travel in its header, which must fit the smallest frame. */
 const mostKeys = 64;
 
-/** What a RabbitMQ broker is made with. */
+/** Options of a RabbitMQ broker. */
 export interface RabbitmqBrokerOptions {
   /** `amqp://user:password@host:port/vhost`, or `amqps://…` */
   readonly url: string;

@@ -6,14 +6,14 @@ export interface RabbitmqTiming {
   readonly setUpMs: number;
   /** Between two messages that the process sends to itself to see that both directions work. */
   readonly pulseMs: number;
-  /** Without the confirmation of a message, or without that pulse, after which RabbitMQ counts as hung. */
+  /** Patience: without a confirmation of a message, or without the pulse, for so long RabbitMQ counts as hung. */
   readonly patienceMs: number;
   /** Before the first new try; it doubles up to `retryMaxMs`. */
   readonly retryMs: number;
   readonly retryMaxMs: number;
   /** Drain: time for unsent messages on close, and then for the close of each connection. */
   readonly closeMs: number;
-  /** AMQP heartbeat in seconds: how RabbitMQ notices a process that hangs; after about twice as long. */
+  /** AMQP heartbeat in seconds: RabbitMQ notices a process that hangs after about twice as long. */
   readonly heartbeatS: number;
 }
 

@@ -6,7 +6,7 @@ import { Publisher } from './publisher.ts';
 import type { RabbitmqTiming } from './timing.ts';
 import type { Topology } from './topology.ts';
 
-/** What the senders of work are made with. */
+/** Options of the senders of work. */
 export interface WorkSendersOptions {
   readonly topology: Topology;
   readonly timing: RabbitmqTiming;

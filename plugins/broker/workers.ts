@@ -9,7 +9,7 @@ import { bodyText } from './outgoing.ts';
 import type { RabbitmqTiming } from './timing.ts';
 import type { Topology } from './topology.ts';
 
-/** What workers are made with. */
+/** Options of workers. */
 export interface WorkersOptions {
   readonly topology: Topology;
   readonly limits: BrokerLimits;

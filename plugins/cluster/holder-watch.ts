@@ -7,7 +7,7 @@ import { freeSilentLane } from './lanes.ts';
 /** Between two reads, milliseconds; shorter with a short lease. */
 const readMs = 1_000;
 
-/** What the watch works with. */
+/** Dependencies of the watch. */
 export interface HolderWatchParts {
   readonly storage: Pick<Storage, 'read' | 'submit'>;
   readonly clock: Pick<Clock, 'monotonic'>;

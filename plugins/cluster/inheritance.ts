@@ -9,7 +9,7 @@ const silentMs = 1_500;
 /** Between two tries while the database is away. */
 const againMs = 250;
 
-/** What the inheritance works with. */
+/** Dependencies of the inheritance. */
 export interface InheritanceParts {
   readonly storage: Pick<Storage, 'submit'>;
   readonly log: GatewayLog;

@@ -25,7 +25,7 @@ const stalledMs = 1_000;
 /** How long a renewal may take after a standstill: long enough for a machine that is still busy. Milliseconds. */
 const patienceMs = 5_000;
 
-/** What the renewal works with. */
+/** Dependencies of the renewal. */
 export interface RenewalParts extends LeaseTerms {
   readonly storage: Pick<Storage, 'submit'>;
   readonly clock: Clock;
@@ -140,7 +140,7 @@ export class LeaseRenewal {
   }
 }
 
-/** One kind of leases, with the count of takings: a renewal during one may read leases that are not held yet. */
+/** One kind of leases, with a count of takings. A renewal during a taking may read leases that are not held yet. */
 class KeptKind implements LeaseKeeping {
   readonly kind: LeaseKind;
   #underWay = 0;

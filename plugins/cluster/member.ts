@@ -19,7 +19,7 @@ const goneMs = 3_000;
 /** The roles that work under leases. */
 const leasing = ['sessions', 'webhooks'];
 
-/** What a member is made of. */
+/** Dependencies of a member. */
 export interface MemberParts extends LeaseTerms, Pick<RenewalParts, 'stoodStill'> {
   readonly storage: Pick<Storage, 'read' | 'submit'>;
   readonly clock: Clock;

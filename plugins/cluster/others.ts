@@ -11,7 +11,7 @@ export interface StoredProcesses {
   all(): Promise<readonly ClusterProcess[]>;
 }
 
-/** What the watch works with. */
+/** Dependencies of the watch. */
 export interface OtherProcessesParts {
   readonly processes: StoredProcesses;
   readonly log: GatewayLog;

@@ -8,7 +8,7 @@ const marginMs = 1_000;
 /** By how much the wall clock may run ahead of the monotonic one before the machine counts as suspended, milliseconds. */
 const suspendedMs = 1_000;
 
-/** What the local deadline depends on. */
+/** Terms of the local deadline. */
 export interface LeaseTerms {
   readonly leaseMs: number;
   /** No other process can use this database: nobody takes a lease away. */

@@ -19,12 +19,12 @@ export function consolePage(
   { version, files }: ConsoleFiles,
   mediaOrigins: readonly string[],
 ): ConsolePage {
-  const place = `console/assets/${version}`;
-  const imports = Object.entries(libraries).map(([name, file]) => [name, `./${place}/${file}`]);
+  const folder = `console/assets/${version}`;
+  const imports = Object.entries(libraries).map(([name, file]) => [name, `./${folder}/${file}`]);
   const map = JSON.stringify({ imports: Object.fromEntries(imports) });
   const scripts = [...files.keys()].filter((name) => /\.m?js$/.test(name));
-  const preloads = scripts.map((name) => `<link rel="modulepreload" href="${place}/${name}">`);
-  const room = `${place}/plugins/console/web`;
+  const preloads = scripts.map((name) => `<link rel="modulepreload" href="${folder}/${name}">`);
+  const room = `${folder}/plugins/console/web`;
   const html = `<!doctype html>
 <html lang="en">
 <head>

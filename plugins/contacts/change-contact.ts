@@ -6,7 +6,7 @@ import type { Contact } from './contract.ts';
 import { ChangeContactBody, ContactParams, ContactSchema, contactExample } from './schemas.ts';
 import { contactView } from './view.ts';
 
-/** What the operation asks for. */
+/** Dependencies of the operation. */
 export interface ChangeContactParts {
   change(input: ContactChangeInput): Promise<Contact | null>;
 }

@@ -13,7 +13,7 @@ import type { CreateContactInput, CreatedContact } from './create.ts';
 import { ContactSchema, CreateContactBody, contactExample } from './schemas.ts';
 import { contactView } from './view.ts';
 
-/** What the operation asks for. */
+/** Dependencies of the operation. */
 export interface CreateContactParts {
   readonly channels: ChannelDrivers;
   /** Null when the tenant is gone. */

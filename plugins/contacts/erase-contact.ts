@@ -5,7 +5,7 @@ import { Closed, OneOf } from '../../core/schemas.ts';
 import type { EraseInput } from './erase.ts';
 import { ContactParams, contactExample } from './schemas.ts';
 
-/** What the operation asks for. */
+/** Dependencies of the operation. */
 export interface EraseContactParts {
   /** Answers the contact's own id, and whether nothing is left already. */
   erase(input: EraseInput): Promise<{ id: string; status: 'erased' | 'erasing' } | null>;

@@ -31,7 +31,7 @@ interface Line {
   readonly data: Record<string, unknown>;
 }
 
-/** What the export works with. */
+/** Dependencies of the export. */
 export interface ExportParts {
   readonly read: Pick<Tables, 'contacts' | 'contactAliases' | 'threads' | 'events' | 'deliveries'>;
   /** Makes an address of stored media. */

@@ -5,7 +5,7 @@ import { ContactParams, ContactSchema, contactExample } from './schemas.ts';
 import { type KnownContacts, shownTo } from './shown-contacts.ts';
 import { contactView } from './view.ts';
 
-/** What the operation asks for. */
+/** Dependencies of the operation. */
 export interface GetContactParts {
   find(tenantId: string, id: string): Promise<Contact | null>;
   readonly known: KnownContacts;

@@ -11,7 +11,7 @@ import { contactExample, ListContactsAnswer, ListContactsQuery } from './schemas
 import type { ContactFilter } from './tables/contact-lists.ts';
 import { contactView } from './view.ts';
 
-/** What a list is made of. */
+/** Dependencies of the operation. */
 export interface ListContactsParts {
   list(tenantId: string, filter: ContactFilter): Promise<readonly Contact[]>;
   readonly channels: ChannelDrivers;

@@ -5,7 +5,7 @@ import { type EraseContactParts, eraseContact } from './erase-contact.ts';
 import { type GetContactParts, getContact } from './get-contact.ts';
 import { type ListContactsParts, listContacts } from './list-contacts.ts';
 
-/** What the operations ask for. */
+/** Dependencies of the operations. */
 export interface ContactOperationsParts
   extends ListContactsParts,
     CreateContactParts,

@@ -35,7 +35,7 @@ function erasureLane(how: 'blank' | 'end'): Lane<string, void> {
 const blankLane = erasureLane('blank');
 const endLane = erasureLane('end');
 
-/** What erasures are gone on with. */
+/** Dependencies of the sweep of erasures. */
 export interface ErasureSweepParts {
   readonly storage: Pick<Storage, 'now' | 'read' | 'scrub' | 'submit'>;
   /** Deletes the files of deleted messages; rejects while one is left, and when the signal aborts. */
@@ -150,7 +150,10 @@ export class ErasureSweep implements Erasures {
     }
   }
 
-  /** Resolves when no step is under way but such as wait; what is left is gone on with after the next start. */
+  /**
+   * Stops the sweep: resolves when every step under way has ended or only waits. The rest continues after the next
+   * start.
+   */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#loop.stop();

@@ -64,11 +64,11 @@ function emptyingStep(storage: Pick<Storage, 'read' | 'submit'>, of: Belonging):
 
 /** Reads a table from its first row to its last, and deletes those of the tenant. */
 function walkingStep(storage: Pick<Storage, 'read' | 'submit'>, of: Belonging): ErasureStep {
-  const places = new Map<string, string>();
+  const positions = new Map<string, string>();
   return async ({ tenantId }) => {
     const page = await storage.read.tenantRows.page(
       of.table,
-      places.get(tenantId) ?? '',
+      positions.get(tenantId) ?? '',
       readAtOnce,
     );
     const rows = page.filter((row) => row.tenant_id === tenantId).map(({ id }) => ({ id }));
@@ -76,9 +76,9 @@ function walkingStep(storage: Pick<Storage, 'read' | 'submit'>, of: Belonging): 
       await storage.submit(deleteLane, { of, rows: some });
     }
     const last = page.at(-1);
-    if (last !== undefined) places.set(tenantId, last.id);
+    if (last !== undefined) positions.set(tenantId, last.id);
     if (page.length === readAtOnce) return true;
-    places.delete(tenantId);
+    positions.delete(tenantId);
     return false;
   };
 }

@@ -26,7 +26,7 @@ export interface RaisedEvent extends EventRecord {
   readonly first: boolean;
 }
 
-/** Body of an event, byte for byte as it is signed and sent, with the time of the event and its place in a trace. */
+/** Body of an event, byte for byte as it is signed and sent, with the time of the event and its trace context. */
 export interface EventBody {
   readonly payload: string;
   readonly createdAt: number;

@@ -23,7 +23,7 @@ const giveBackEveryMs = 1_000;
 /** How long a stop waits for work that does not heed its signal, milliseconds. */
 const patienceMs = 10_000;
 
-/** What the jobs work with. */
+/** Dependencies of the jobs. */
 export interface JobParts {
   readonly storage: Pick<Storage, 'read' | 'submit' | 'now'>;
   readonly cluster: Pick<Cluster, 'keep' | 'lease' | 'leaseMs' | 'renewLapsed'>;

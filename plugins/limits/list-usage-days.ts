@@ -48,7 +48,7 @@ const UsageDaySchema = Type.Object(
   { $id: 'UsageDay' },
 );
 
-/** What `GET /usage/days` asks for. */
+/** Dependencies of `GET /usage/days`. */
 export interface ListUsageDaysParts {
   /** The database's time. */
   now(): Promise<number>;

@@ -27,7 +27,7 @@ const UsageSchema = Type.Object(
   { $id: 'Usage' },
 );
 
-/** What `GET /usage` asks for. */
+/** Dependencies of `GET /usage`. */
 export interface UsageOperationParts {
   usage(caller: Caller): Promise<Usage>;
   plan(name: string): {

@@ -12,7 +12,7 @@ import { inArguments, objectOf, partsOf } from './arguments.ts';
 import { startCallSpan } from './call-span.ts';
 import type { OperationTool } from './tools.ts';
 
-/** The parts that calls of tools need. */
+/** Dependencies of the calls of tools. */
 export interface CallParts {
   readonly requestHandling: Pick<RequestHandling, 'admit' | 'serve' | 'refuse'>;
   readonly metrics: RequestMetrics;
@@ -85,8 +85,8 @@ export class ToolCalls {
     endSpan(span, status >= 400 ? 'tool_error' : null);
     const traceId = traceIdOf(traceparent);
     const { id: requestId } = request;
-    const facts = { requestId, traceId, operation: operation.id, status, keyId: caller.keyId };
-    log.debug(facts, 'tool call');
+    const fields = { requestId, traceId, operation: operation.id, status, keyId: caller.keyId };
+    log.debug(fields, 'tool call');
     return { result: toolAnswer(status, body, operation.picture) };
   }
 }

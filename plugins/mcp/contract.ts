@@ -3,7 +3,7 @@ import type { AnswerEvents } from './stateless/events/protocol.ts';
 import type { Fields } from './stateless/protocol.ts';
 import type { OperationTool } from './tools.ts';
 
-/** The answers of one exchange, of whichever revision. */
+/** Dependencies of one exchange, of whichever revision. */
 export interface ExchangeParts {
   readonly tools: ReadonlyMap<string, OperationTool>;
   /** The result of `tools/list`, as JSON. */
@@ -24,7 +24,7 @@ export type StatelessOutcome =
   /** Invalid parameters, and why. */
   | { readonly refused: string };
 
-/** The answers of one exchange of the newer revision. */
+/** Dependencies of one exchange of the newer revision. */
 export interface StatelessParts extends Omit<ExchangeParts, 'call'> {
   /** @param params of `tools/call`, as they came */
   call(tool: OperationTool, params: Fields): Promise<StatelessOutcome>;

@@ -1,4 +1,4 @@
-import { type ErrorCode, type ErrorDeclaration, errorFacts } from '../../core/errors.ts';
+import { type ErrorCode, type ErrorDeclaration, errorDeclaration } from '../../core/errors.ts';
 import type { AnyOperation } from '../../core/operation.ts';
 import { remedies } from './remedies.ts';
 
@@ -9,7 +9,7 @@ import { remedies } from './remedies.ts';
 export function describe(operation: AnyOperation): string {
   const refusals = operation.errors
     .filter((error) => typeof error !== 'string' || !error.endsWith('_not_enabled'))
-    .map((error) => ({ ...errorFacts(error), remedy: remedyOf(error) }))
+    .map((error) => ({ ...errorDeclaration(error), remedy: remedyOf(error) }))
     .filter(({ code }) => !operation.description.includes(`\`${code}\`:`))
     .map(({ code, status, remedy }) => `- ${status} \`${code}\`: ${remedy}`);
   return [
@@ -19,6 +19,6 @@ export function describe(operation: AnyOperation): string {
 }
 
 function remedyOf(error: ErrorCode | ErrorDeclaration): string {
-  const { text, remedy } = errorFacts(error);
+  const { text, remedy } = errorDeclaration(error);
   return (typeof error === 'string' ? remedies[error] : remedy) ?? text;
 }

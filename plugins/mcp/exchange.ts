@@ -18,15 +18,15 @@ import { toolNamed } from './tools.ts';
 // Made once: each would compile JSON Schema's own schemas anew, which takes half of a request's time.
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
 
-// The list is long and the same for all: it is written once, and put where the library has left a place for it. Within a
-// text every quote is escaped, so that the place is nowhere else.
-const listPlace = { tools: [] };
-const listPlaceJson = `"result":${JSON.stringify(listPlace)}`;
+// The list is long and the same for all: it is written once, and put where the library has left a placeholder for it. Within a
+// text every quote is escaped, so that the placeholder is nowhere else.
+const listPlaceholder = { tools: [] };
+const listPlaceholderJson = `"result":${JSON.stringify(listPlaceholder)}`;
 
 /** So many messages of a batch are answered before other requests have a turn. */
 const messagesAtOnce = 2;
 
-/** An answer in which lists have their places. */
+/** An answer in which lists have their placeholders. */
 type TextAnswer = ExchangeAnswer & { readonly body: string };
 
 /**
@@ -78,9 +78,9 @@ async function exchangeAtOnce(
   }
 }
 
-/** Writes the list into each of its places, as bytes: as a text, a batch of lists would take six times as long. */
+/** Writes the list into each of its placeholders, as bytes: as a text, a batch of lists would take six times as long. */
 function withLists(answer: TextAnswer, list: string): ExchangeAnswer {
-  const [before = '', ...behind] = answer.body.split(listPlaceJson);
+  const [before = '', ...behind] = answer.body.split(listPlaceholderJson);
   if (behind.length === 0) return answer;
   const written = Buffer.from(`"result":${list}`);
   const pieces = behind.flatMap((text) => [written, Buffer.from(text)]);
@@ -97,7 +97,7 @@ function makeServer({ tools, call }: ExchangeParts): Server {
     if (params?.cursor !== undefined) {
       throw new McpError(ErrorCode.InvalidParams, 'there is one page of tools: leave cursor out');
     }
-    return listPlace;
+    return listPlaceholder;
   });
   // Not setRequestHandler: it would answer arguments that are no object with an internal error.
   server.fallbackRequestHandler = async ({ method, params }) => {

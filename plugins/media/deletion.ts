@@ -18,8 +18,8 @@ const pageSize = 4 * atOnce;
 /** Pages in a row of which nothing was deleted, after which a deletion gives up for now. */
 const maxFruitless = 4;
 
-/** Owners whose places are remembered: more than are erased at once. */
-const maxPlaces = 1_000;
+/** Owners whose positions are remembered: more than are erased at once. */
+const maxPositions = 1_000;
 
 /** Dependencies of a deletion. */
 export interface DeletionParts {
@@ -34,7 +34,7 @@ export class Deletion {
   readonly #lines = new PacedLines();
   #from = firstMedia;
   /** By contact or tenant: where the store seemed to be away last. */
-  readonly #places = new LRUCache<string, MediaPosition>({ max: maxPlaces });
+  readonly #positions = new LRUCache<string, MediaPosition>({ max: maxPositions });
 
   constructor(parts: DeletionParts) {
     this.#parts = parts;
@@ -46,18 +46,18 @@ export class Deletion {
   }
 
   /**
-   * Deletes files of one contact, by its id or an alias, or of one tenant, first those behind the place of the last time.
+   * Deletes files of one contact, by its id or an alias, or of one tenant, first those behind the position of the last time.
    * Answers why one of them is left; null when none is.
    */
   async of(owner: MediaOwner, stop: AbortSignal): Promise<Error | null> {
     const present = await this.#present(owner);
     const whose = present.contactId ?? present.tenantId;
-    const place = this.#places.get(whose);
-    const behind = place === undefined ? null : await this.#run(place, present, stop);
+    const position = this.#positions.get(whose);
+    const behind = position === undefined ? null : await this.#run(position, present, stop);
     const { fault, next } =
       behind?.next === undefined ? await this.#run(firstMedia, present, stop) : behind;
-    if (next === undefined) this.#places.delete(whose);
-    else this.#places.set(whose, next);
+    if (next === undefined) this.#positions.delete(whose);
+    else this.#positions.set(whose, next);
     if (next === undefined && fault === undefined) return null;
     return new Error('a file is not deleted yet', { cause: fault });
   }
@@ -88,7 +88,7 @@ export class Deletion {
     return { fault: stop.aborted ? stop.reason : fault, next };
   }
 
-  /** Deletes files; answers the keys of those that were deleted, how many a store that is there refused, and why one is left. */
+  /** Deletes files. Answers the keys of deleted files, how many files the store refused, and the first failure. */
   async #delete(files: readonly MediaLocation[], stop: AbortSignal) {
     const deleted: string[] = [];
     let refused = 0;

@@ -34,7 +34,7 @@ export interface MessageLanes {
   expire(accountId: string): Promise<boolean>;
 }
 
-/** What the lanes are made with. */
+/** Dependencies of the lanes. */
 export interface LaneParts extends AcceptParts, ReceiveParts {
   readonly storage: Storage;
   /** Forgets contacts that turn out to be one person with a private one. */

@@ -32,8 +32,8 @@ export class MessageReporter {
   }
 
   #logFailed({ id, accountId, error, trace }: StoredMessage): void {
-    const facts = { message: id, traceId: traceIdOf(trace), account: accountId };
-    this.#log.warn({ ...facts, code: codeOf(error) }, 'a message failed');
+    const fields = { message: id, traceId: traceIdOf(trace), account: accountId };
+    this.#log.warn({ ...fields, code: codeOf(error) }, 'a message failed');
   }
 }
 

@@ -2,8 +2,8 @@ import type { Lane } from '../../core/contracts/storage.ts';
 import { oneByOne } from '../../core/one-by-one.ts';
 
 /**
- * Numbers that clients have in cursors go on at the moment of the restore, counted like this: nothing counts as fast, so
- * they are behind all that were given out before, also since another restore of the same backup or of a later one.
+ * Sequence numbers per millisecond of time, by which cursors go on after a restore. Nothing counts as fast, so the new
+ * numbers are behind all earlier ones, those of another restore included.
  */
 const numbersPerMs = 1_000;
 
@@ -11,10 +11,9 @@ const numbersPerMs = 1_000;
 const leastStep = 1_000_000;
 
 /**
- * Settles what a backup cannot have, before a gateway serves what was restored. A message that was queued in it may have
- * been handed to the network since: it is taken for that, so that it is repeated under its reference where the network
- * drops repeats, else it fails as uncertain. And the numbers that cursors have go on far behind those that were given out
- * since. Answers how many messages were queued.
+ * Settling of a restored database, before a gateway serves it. A message queued in the backup may have been sent since,
+ * so it counts as dispatched: it is repeated under its reference where the network drops repeats, else it fails as
+ * uncertain. The sequences of cursors jump far ahead. Answers how many messages were queued.
  */
 export const settleRestored: Lane<void, number> = {
   name: 'messages.restored',

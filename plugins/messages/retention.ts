@@ -21,8 +21,8 @@ interface OldMessages {
 }
 
 /**
- * Deletes old messages with all that hangs on them, and threads that are empty then, but for those of contacts who have
- * written: under the tenant's lock, as a send relies on the thread that it has found. Answers how many were still there.
+ * Deletion of old messages with all that hangs on them. Empty threads go too, unless their contact has written. The
+ * tenant is locked, as a send relies on the thread that it has found. Answers how many messages were still there.
  */
 const retireLane: Lane<OldMessages, number> = {
   name: 'messages.retire',
@@ -41,7 +41,7 @@ const retireLane: Lane<OldMessages, number> = {
   }),
 };
 
-/** What old messages are deleted with. */
+/** Dependencies of the deletion of old messages. */
 export interface RetentionParts {
   readonly storage: Pick<Storage, 'now' | 'read' | 'submit'>;
   /** How long messages are kept, in milliseconds. */

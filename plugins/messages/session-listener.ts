@@ -23,7 +23,7 @@ const sweepSize = 500;
 /** How long a receipt with an id that is not stored yet waits for the answer of the send under way. */
 const answerWaitMs = 5_000;
 
-/** What the listener of the messages works with. */
+/** Dependencies of the messages' listener. */
 export interface SessionListenerParts {
   readonly storage: Storage;
   readonly lanes: MessageLanes;

@@ -27,7 +27,7 @@ export const pruneWaits = pruneLane('messages.prune-waits', ({ waits }, { before
   waits.deleteOver(before, limit),
 );
 
-/** What the upkeep works with. */
+/** Dependencies of the upkeep. */
 export interface UpkeepParts {
   readonly storage: Storage;
   readonly lanes: Pick<MessageLanes, 'expire'>;

@@ -8,7 +8,7 @@ export interface Check {
   run(): Promise<void>;
 }
 
-/** What the probes of a server answer from. */
+/** Dependencies of a server's probes. */
 export interface Probed {
   /** All that must be there for everything to work. */
   readonly checks: readonly Check[];

@@ -8,7 +8,7 @@ import type {
   SimulatedPhoneAddress,
 } from './contract.ts';
 
-/** What the operations of the sandbox share. */
+/** Dependencies that the operations of the sandbox share. */
 export interface Sandbox {
   readonly network: SimulatedNetworkControl | null;
   /** The channels that the gateway has. */

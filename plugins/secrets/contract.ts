@@ -37,8 +37,8 @@ export interface Cursors {
 
 /** One sealed value of the database. */
 export interface SealedValue {
-  /** Where it is, in the order in which `SealedSource.page` goes through them. */
-  readonly place: readonly string[];
+  /** Position of the value, in the order in which `SealedSource.page` goes through values. */
+  readonly position: readonly string[];
   /** See `Secrets.seal`. */
   readonly context: string;
   readonly sealed: string;

@@ -51,8 +51,8 @@ export function makeCursors(keys: readonly Buffer[]): Cursors {
 }
 
 function macOf({ signing }: CursorKey, operation: string, tenantId: string, json: Buffer): Buffer {
-  const place = JSON.stringify([operation, tenantId]);
-  return hash(signing, place, json).subarray(0, macBytes);
+  const purpose = JSON.stringify([operation, tenantId]);
+  return hash(signing, purpose, json).subarray(0, macBytes);
 }
 
 function hash(key: Buffer, ...parts: readonly (string | Buffer)[]): Buffer {

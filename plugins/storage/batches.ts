@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Lane, Tables, Unit } from '../../core/contracts/storage.ts';
-import { factsOf, forRequests, type RequestPlaces } from '../../core/request-place.ts';
+import { type CurrentRequests, forRequests, logFieldsOf } from '../../core/current-request.ts';
 import { faultOf } from './faults.ts';
 import { Losses } from './losses.ts';
 import { isAnswerTimeout } from './pipeline.ts';
@@ -26,17 +26,17 @@ const mostLosses = 3;
 /**
  * Decides a batch in one transaction. After a failure that is not of the connection each input has a transaction of its
  * own, so that a bad one fails alone. Never rejects.
- * @param places the request of each input, for the log
+ * @param requests the request of each input, for the log
  */
 export async function settle<Input, Output, Prefetched>(
   parts: UnitParts,
   lane: Lane<Input, Output, Prefetched>,
   inputs: readonly Input[],
-  places: RequestPlaces,
+  requests: CurrentRequests,
 ): Promise<readonly Settled<Output>[]> {
   const losses = new Losses<Input>();
   try {
-    return (await repeat(parts, lane, inputs, losses, places)).map((output) => ({
+    return (await repeat(parts, lane, inputs, losses, requests)).map((output) => ({
       done: true,
       output,
     }));
@@ -45,7 +45,7 @@ export async function settle<Input, Output, Prefetched>(
       return inputs.map(() => failure(parts, error));
     }
     parts.log.warn(
-      { err: error, lane: lane.name, size: inputs.length, ...factsOf(places) },
+      { err: error, lane: lane.name, size: inputs.length, ...logFieldsOf(requests) },
       'a batch failed: each input runs alone',
     );
   }
@@ -53,9 +53,9 @@ export async function settle<Input, Output, Prefetched>(
   for (const [index, input] of inputs.entries()) {
     const last = settled.at(-1);
     const isHopeless = last !== undefined && !last.done && last.hopeless;
-    const place = [places[index]];
-    const alone = () => settleAlone(parts, lane, input, losses, place);
-    settled.push(isHopeless ? last : await forRequests(place, alone));
+    const request = [requests[index]];
+    const alone = () => settleAlone(parts, lane, input, losses, request);
+    settled.push(isHopeless ? last : await forRequests(request, alone));
   }
   return settled;
 }
@@ -65,10 +65,10 @@ async function settleAlone<Input, Output, Prefetched>(
   lane: Lane<Input, Output, Prefetched>,
   input: Input,
   losses: Losses<Input>,
-  place: RequestPlaces,
+  request: CurrentRequests,
 ): Promise<Settled<Output>> {
   try {
-    const [output] = await repeat(parts, lane, [input], losses, place);
+    const [output] = await repeat(parts, lane, [input], losses, request);
     // `repeat` answers as many outputs as inputs; the type of an output may include undefined.
     return { done: true, output: output as Output };
   } catch (error) {
@@ -85,7 +85,7 @@ async function repeat<Input, Output, Prefetched>(
   lane: Lane<Input, Output, Prefetched>,
   inputs: readonly Input[],
   losses: Losses<Input>,
-  places: RequestPlaces,
+  requests: CurrentRequests,
 ): Promise<readonly Output[]> {
   const limits = new RepeatLimits();
   for (;;) {
@@ -101,18 +101,18 @@ async function repeat<Input, Output, Prefetched>(
       if (fault === 'other') throw error;
       parts.breaker.recordFailure(cause);
       const givenUp = fault === 'contention' ? error : new Hopeless(cause);
-      const facts = { err: error, lane: lane.name, ...factsOf(places) };
+      const fields = { err: error, lane: lane.name, ...logFieldsOf(requests) };
       if (isUnknown && lane.recover !== undefined) {
         losses.add(error.signal);
         if (losses.count > mostLosses) throw givenUp;
         limits.resetLookups();
-        parts.log.warn(facts, 'a lost COMMIT is looked up');
+        parts.log.warn(fields, 'a lost COMMIT is looked up');
       } else if (losses.count > 0) {
         if (limits.count('lookup')) throw givenUp;
         await pause(lookupPauseMs);
       } else if (fault === 'unwritable' || isAnswerTimeout(cause)) throw givenUp;
       else if (limits.count(fault)) throw givenUp;
-      parts.log.debug({ ...facts, fault }, 'a batch is repeated');
+      parts.log.debug({ ...fields, fault }, 'a batch is repeated');
       await pause(limits.pauseMs());
     }
   }

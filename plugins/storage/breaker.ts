@@ -29,7 +29,7 @@ interface Probe {
   settled: boolean;
 }
 
-/** What a circuit breaker works with. */
+/** Dependencies of a circuit breaker. */
 interface BreakerParts {
   /** Writes so many characters of its own, past the circuit; rejects when it cannot. */
   write(length: number): Promise<unknown>;
@@ -41,9 +41,9 @@ interface BreakerParts {
 }
 
 /**
- * A circuit breaker between this process and its database. Closed, everything passes; the first failure that says that
- * the database is away, or takes no writes, opens it: whatever would fail the same way is then refused at once, and one
- * probe at a time writes, at most one a second, until one succeeds.
+ * Circuit breaker between this process and its database. The first failure that says that the database is away, or
+ * takes no writes, opens the circuit. While it is open, calls that would fail alike are refused at once, and one probe
+ * a second at most writes. The first probe that succeeds closes it.
  */
 export class Breaker {
   readonly #parts: BreakerParts;

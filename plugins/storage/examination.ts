@@ -18,7 +18,7 @@ export interface ServerSettings {
 }
 
 /** What an operator wants to know of a database. */
-export interface DatabaseFacts {
+export interface DatabaseReport {
   readonly version: string;
   /** How far the database's clock is ahead, in milliseconds. */
   readonly clockDifferenceMs: number;
@@ -29,28 +29,28 @@ export interface DatabaseFacts {
 }
 
 /**
- * Asks a database for its facts, and changes nothing. The file of an embedded one is read through, however large it is.
+ * Asks a database for its report, and changes nothing. The file of an embedded one is read through, however large it is.
  * @returns null when the file of an embedded database is not there yet
  * @throws StartRefusal with a sentence when it cannot be opened
  */
 export async function examineDatabase(
-  place: DatabaseLocation,
+  location: DatabaseLocation,
   log: GatewayLog,
-): Promise<DatabaseFacts | null> {
-  const { database_url: url } = place;
+): Promise<DatabaseReport | null> {
+  const { database_url: url } = location;
   if (url.startsWith('sqlite:') && !existsSync(url.slice('sqlite:'.length))) return null;
-  const pools = connect(url, log, authorityOf(place));
+  const pools = connect(url, log, authorityOf(location));
   const sql = new Executor(pools.read, pools.dialect);
   try {
     return pools.dialect === 'mysql' ? await ofServer(sql) : await ofFile(sql);
   } catch (error) {
-    throw openingRefusal(error, place);
+    throw openingRefusal(error, location);
   } finally {
     await pools.close();
   }
 }
 
-async function ofServer(sql: Executor): Promise<DatabaseFacts> {
+async function ofServer(sql: Executor): Promise<DatabaseReport> {
   // A select fails where the server has no such variable. It comes first and opens the connection: a log-in is not measured.
   const [scrubbing] = await sql.rows<{ Value: string }>(
     "show global variables like 'innodb_immediate_scrub_data_uncompressed'",
@@ -72,7 +72,7 @@ async function ofServer(sql: Executor): Promise<DatabaseFacts> {
   return { version: String(row?.version), clockDifferenceMs, server, canary: await canaryOf(sql) };
 }
 
-async function ofFile(sql: Executor): Promise<DatabaseFacts> {
+async function ofFile(sql: Executor): Promise<DatabaseReport> {
   const [row] = await sql.rows<{ version: string }>('select sqlite_version() as version');
   await refuseDamage(sql);
   return {
@@ -97,15 +97,19 @@ async function canaryOf(sql: Executor): Promise<string | null> {
  * @throws StartRefusal with a sentence when it cannot be opened
  */
 export async function readTables<Result>(
-  place: DatabaseLocation,
+  location: DatabaseLocation,
   options: Pick<StorageOptions, 'log' | 'contents'>,
   read: (tables: Tables) => Promise<Result>,
 ): Promise<Result> {
-  const storage = makeStorage({ url: place.database_url, ca: authorityOf(place), ...options });
+  const storage = makeStorage({
+    url: location.database_url,
+    ca: authorityOf(location),
+    ...options,
+  });
   try {
     return await read(storage.read);
   } catch (error) {
-    throw openingRefusal(error, place);
+    throw openingRefusal(error, location);
   } finally {
     await storage.close();
   }

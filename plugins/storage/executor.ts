@@ -77,11 +77,11 @@ export class Executor implements Sql {
     columns: readonly string[],
     lists: readonly (readonly Value[])[],
   ): Promise<void> {
-    const places = columns.flatMap((_, n) => (lists.some((list) => list[n] !== null) ? [n] : []));
-    for (const part of portions(lists, places.length, (list) => list)) {
+    const indexes = columns.flatMap((_, n) => (lists.some((list) => list[n] !== null) ? [n] : []));
+    for (const part of portions(lists, indexes.length, (list) => list)) {
       const bindings: Value[] = [];
-      for (const list of part) for (const place of places) bindings.push(list[place] ?? null);
-      const names = places.map((place) => columns[place] ?? '');
+      for (const list of part) for (const index of indexes) bindings.push(list[index] ?? null);
+      const names = indexes.map((index) => columns[index] ?? '');
       await this.#insertValues('insert into', table, names, part.length, bindings, '');
     }
   }

@@ -91,7 +91,7 @@ const connectionCodes = new Set<unknown>([
 
 /** What the error means for the transaction in which it was thrown. */
 export function faultOf(error: unknown): Fault {
-  const { code, errno, fatal, name } = factsOf(error);
+  const { code, errno, fatal, name } = errorFieldsOf(error);
   if (typeof errno === 'number') {
     if (contentionNumbers.has(errno) || isRefusalToPrepare(errno)) return 'contention';
     if (connectionNumbers.has(errno)) return 'connection';
@@ -109,13 +109,13 @@ export function faultOf(error: unknown): Fault {
 
 /** Whether a connection that only reads refused a write: the gateway's own fault. */
 export function isWriteWhileReading(error: unknown): boolean {
-  const { code, errno } = factsOf(error);
+  const { code, errno } = errorFieldsOf(error);
   return code === 'SQLITE_READONLY' || errno === readOnlyTransaction;
 }
 
 /** Whether the error says that the server itself is away or refuses: further connections would fail the same way. */
 export function saysServerIsGone(error: unknown): boolean {
-  const { code, errno } = factsOf(error);
+  const { code, errno } = errorFieldsOf(error);
   return goneNumbers.has(errno) || goneCodes.has(code);
 }
 
@@ -140,7 +140,7 @@ const lateNumbers = new Set<unknown>([
  */
 export function leavesCommitUnknown(error: unknown): boolean {
   if (error instanceof UnexpectedAnswer) return true;
-  const { code, errno } = factsOf(error);
+  const { code, errno } = errorFieldsOf(error);
   return (faultOf(error) === 'connection' && code !== undefined) || lateNumbers.has(errno);
 }
 
@@ -172,7 +172,7 @@ export function fitForLog(error: unknown): unknown {
   return error;
 }
 
-function factsOf(error: unknown): {
+function errorFieldsOf(error: unknown): {
   code?: unknown;
   errno?: unknown;
   fatal?: unknown;

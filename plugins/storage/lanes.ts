@@ -1,5 +1,5 @@
 import type { Lane, Lock } from '../../core/contracts/storage.ts';
-import { forRequests, type RequestPlace, requestPlace } from '../../core/request-place.ts';
+import { type CurrentRequest, currentRequest, forRequests } from '../../core/current-request.ts';
 import { SerialQueue } from '../../core/serial.ts';
 import { type Settled, settle } from './batches.ts';
 import { Breaker } from './breaker.ts';
@@ -16,7 +16,7 @@ interface Waiting<Input, Output> {
   /** When it was submitted, by `performance.now`. */
   readonly since: number;
   /** Whose request it is part of, for the log. */
-  readonly place: RequestPlace | undefined;
+  readonly request: CurrentRequest | undefined;
   resolve(output: Output): void;
   reject(error: unknown): void;
 }
@@ -75,8 +75,8 @@ export class Lanes {
     if (this.#closed) return Promise.reject(unavailable(new Error('the storage is closed')));
     const queue = this.#queueOf(lane);
     return new Promise((resolve, reject) => {
-      const [since, place] = [performance.now(), requestPlace()];
-      queue.waiting.push({ input, since, place, resolve, reject });
+      const [since, request] = [performance.now(), currentRequest()];
+      queue.waiting.push({ input, since, request, resolve, reject });
       this.#schedule(lane, queue);
     });
   }
@@ -153,8 +153,10 @@ export class Lanes {
       const begunAt = performance.now();
       queue.begunAt = begunAt;
       if (queue.waiting.length > 0) this.#schedule(lane, queue);
-      const places = batch.map(({ place }) => place);
-      const results = await forRequests(places, () => settle(this.#parts, lane, inputs, places));
+      const requests = batch.map(({ request }) => request);
+      const results = await forRequests(requests, () =>
+        settle(this.#parts, lane, inputs, requests),
+      );
       for (const lock of locks) queue.held.delete(lock);
       this.#meter.ran(lane.name, {
         inputs: batch.length,

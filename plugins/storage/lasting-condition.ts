@@ -7,8 +7,8 @@ export interface ConditionTexts {
 }
 
 /**
- * A condition that lasts and is met again and again, such as a database that is away: one line in the log when it
- * begins, and one when it ends, with how long it took and how often it was met.
+ * A lasting condition, such as a database that is away, with two lines in the log. One says that it begins; the other
+ * says that it has ended, how long it took and how often it was met.
  */
 export class LastingCondition {
   readonly #log: GatewayLog;

@@ -27,10 +27,10 @@ export function interpolate(format: FormatValue, sql: string, bindings: readonly
   let text = '';
   let rest = 0;
   for (const value of bindings) {
-    const place = sql.indexOf('?', rest);
-    if (place === -1) throw unequal(sql, bindings);
-    text += sql.slice(rest, place) + format(value);
-    rest = place + 1;
+    const index = sql.indexOf('?', rest);
+    if (index === -1) throw unequal(sql, bindings);
+    text += sql.slice(rest, index) + format(value);
+    rest = index + 1;
   }
   if (sql.includes('?', rest)) throw unequal(sql, bindings);
   return text + sql.slice(rest);

@@ -24,10 +24,10 @@ export default gatewayPlugin('database-lock', [], async (app) => {
 });
 
 /** @throws StartRefusal when another gateway has the database, or its folder will not do */
-function locked(place: DatabaseLocation, how: 'alone' | 'shared'): () => void {
+function locked(location: DatabaseLocation, how: 'alone' | 'shared'): () => void {
   try {
-    return lockDatabase(place.database_url.slice('sqlite:'.length), how);
+    return lockDatabase(location.database_url.slice('sqlite:'.length), how);
   } catch (error) {
-    throw openingRefusal(error, place);
+    throw openingRefusal(error, location);
   }
 }

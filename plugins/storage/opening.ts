@@ -24,12 +24,12 @@ type Advice = readonly [wrong: string, remedy: string];
  * The sentence for an error that the database, or the file system, gave while it was opened.
  * @returns the error itself where it is the gateway's own fault
  */
-export function openingRefusal(error: unknown, place: DatabaseLocation): unknown {
+export function openingRefusal(error: unknown, location: DatabaseLocation): unknown {
   if (!(error instanceof Error) || error instanceof StartRefusal) return error;
-  const { database_url: url } = place;
+  const { database_url: url } = location;
   const sentence = url.startsWith('sqlite:')
-    ? fileSentence(error, resolve(url.slice('sqlite:'.length)), place)
-    : serverSentence(error, place);
+    ? fileSentence(error, resolve(url.slice('sqlite:'.length)), location)
+    : serverSentence(error, location);
   return sentence === null ? error : new StartRefusal(sentence, { cause: error });
 }
 
@@ -89,8 +89,8 @@ function fileSentence(error: Error, file: string, { data_dir }: DatabaseLocation
 /** Characters that end a password in an address unless they are percent-encoded. */
 const encoded = 'with @ : / ? # of a password written as %40 %3A %2F %3F %23';
 
-function serverSentence(error: Error, place: DatabaseLocation): string | null {
-  const { database_url: url, database_ca = null } = place;
+function serverSentence(error: Error, location: DatabaseLocation): string | null {
+  const { database_url: url, database_ca = null } = location;
   // MariaDB refuses the user where it refuses a connection that is not encrypted.
   const plain = database_ca === null;
   const { host, username, pathname } = new URL(url);

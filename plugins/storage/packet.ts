@@ -8,7 +8,7 @@ export interface Packet {
   /** How many answers the server gives to it. */
   readonly answers: number;
   /** The index of the answer to each statement. */
-  readonly places: readonly number[];
+  readonly positions: readonly number[];
   /** Called once the server has carried the whole packet out. */
   done(): void;
 }
@@ -93,7 +93,7 @@ export class PacketWriter {
     return {
       sql: [...first, ...rest, ...after].join(';\n'),
       answers: first.length + rest.length + after.length,
-      places: texts.map((_, n) => first.length + Math.min(n, single)),
+      positions: texts.map((_, n) => first.length + Math.min(n, single)),
       done() {
         for (const recurring of fresh) recurring.isPrepared = true;
       },

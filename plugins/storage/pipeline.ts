@@ -116,8 +116,8 @@ export class Pipeline {
           for (const { reject } of sent) reject(new UnexpectedAnswer());
           return;
         }
-        for (const [n, place] of packet.places.entries()) {
-          sent[n]?.resolve([all[place], columns[place]]);
+        for (const [n, position] of packet.positions.entries()) {
+          sent[n]?.resolve([all[position], columns[position]]);
         }
       },
     );

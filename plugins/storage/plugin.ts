@@ -45,7 +45,7 @@ export function storagePlugin(contents: StorageContents): GatewayPlugin {
  * @throws StartRefusal that says what to change
  */
 export async function openStorage(
-  place: DatabaseLocation,
+  location: DatabaseLocation,
   contents: StorageContents,
   log: GatewayLog,
   waitMs: number,
@@ -54,7 +54,7 @@ export async function openStorage(
   let storage: OpenStorage | undefined;
   try {
     storage = makeStorage({
-      ...{ url: place.database_url, ca: authorityOf(place) },
+      ...{ url: location.database_url, ca: authorityOf(location) },
       ...{ log, contents, meter },
     });
     await waitForDatabase(storage, waitMs);
@@ -66,6 +66,6 @@ export async function openStorage(
   } catch (error) {
     await storage?.close();
     const cause = error instanceof GatewayError ? error.cause : error;
-    throw openingRefusal(cause, place);
+    throw openingRefusal(cause, location);
   }
 }

@@ -49,8 +49,8 @@ function namesOf(statement: Libsql.Statement): readonly string[] {
 /** A row by its names: libsql takes twice as long for a wide one. */
 function named(names: readonly string[], values: readonly Value[]): Record<string, Value> {
   const row: Record<string, Value> = {};
-  names.forEach((name, place) => {
-    row[name] = values[place] ?? null;
+  names.forEach((name, index) => {
+    row[name] = values[index] ?? null;
   });
   return row;
 }

@@ -27,8 +27,8 @@ const journalPages = 4_096;
 const journalLimit = 67_108_864;
 
 /**
- * Opens the file, which is made if need be, twice: one connection that writes, in transactions that hold the
- * write lock from their start, and one that can only read and always sees the last commit.
+ * Opens the file, or makes it, with two connections. The writer's transactions hold the write lock from their start.
+ * The reader only reads, and always sees the last commit.
  * @param path as in DATABASE_URL after `sqlite:`, relative to the working directory
  */
 export function openSqlite(

@@ -26,7 +26,7 @@ const shrinkPages = 256;
 /** The free part of the file up to which it is not shrunk: free pages are used again. */
 const freePart = 1 / 8;
 
-/** What a storage is made from. */
+/** Options of a storage. */
 export interface StorageOptions {
   /** `mysql://user:password@host:port/database` or `sqlite:PATH`. */
   readonly url: string;

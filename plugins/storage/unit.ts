@@ -11,7 +11,7 @@ import type { Statement } from './pipeline.ts';
 import { mysqlNow } from './sql-text.ts';
 import { begin, type Transaction } from './transaction.ts';
 
-/** What a transaction needs of the storage it belongs to. */
+/** Dependencies of a transaction: parts of its storage. */
 export interface UnitParts {
   readonly connections: DatabasePools;
   readonly contents: StorageContents;

@@ -40,7 +40,7 @@ export interface TenantRow {
   readonly created_at: number;
 }
 
-/** What a key is made with. */
+/** Settings of a new key. */
 export interface KeySettings {
   readonly name: string | null;
   /** What it may do; null: everything. */

@@ -9,7 +9,7 @@ export interface KeyUseNote {
   readonly at: number;
 }
 
-/** What notes when keys are used, away from the requests that use them. */
+/** Dependencies of the record of when keys are used. */
 export interface KeyUseParts {
   now(): number;
   store(use: KeyUseNote): Promise<void>;

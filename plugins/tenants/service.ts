@@ -11,7 +11,7 @@ import { refuseTooWide } from './key-rights.ts';
 import { newKey, presetKey, unlimited } from './keys.ts';
 import { createTenantLane, deleteTenantLane, updateTenantLane } from './lanes.ts';
 
-/** What the service works with. */
+/** Dependencies of the service. */
 export interface TenantsParts {
   readonly storage: Storage;
   readonly plans: Plans;

@@ -4,7 +4,7 @@ import type { EgressAnswer, EgressOutcome } from '../egress/contract.ts';
 import type { AttemptRequest } from './attempt.ts';
 
 /**
- * Begins the span of one attempt, whose place its receiver gets (OpenTelemetry, semantic conventions for HTTP
+ * Begins the span of one attempt, whose trace context its receiver gets (OpenTelemetry, semantic conventions for HTTP
  * clients); null without a trace. Of the URL only host and port are in it, as the rest may hold a secret.
  */
 export function startAttemptSpan({

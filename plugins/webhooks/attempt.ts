@@ -25,8 +25,8 @@ export interface AttemptRequest {
   readonly trace?: string | null;
 }
 
-/** What the headers of an attempt are made of. */
-export interface AttemptFacts
+/** Contents of an attempt's headers. */
+export interface AttemptContents
   extends Pick<AttemptRequest, 'event' | 'deliveryId' | 'number' | 'payload'> {
   /** Null while signing is off. */
   readonly secrets: SigningSecrets | null;
@@ -106,7 +106,7 @@ export async function attempt(
  * @param timestamp Unix seconds
  */
 export function attemptHeaders(
-  { event, deliveryId, number, payload, secrets }: AttemptFacts,
+  { event, deliveryId, number, payload, secrets }: AttemptContents,
   timestamp: number,
 ): Readonly<Record<string, string>> {
   return {

@@ -19,8 +19,8 @@ export function logPauses(
     const isPaused = disabledAt !== null;
     if (isPaused === (receiver.health.disabledAt !== null)) continue;
     const { hostname: host } = new URL(receiver.url);
-    const facts = { tenant: receiver.tenantId, receiver: receiver.id, host, reason };
+    const fields = { tenant: receiver.tenantId, receiver: receiver.id, host, reason };
     const said = isPaused ? 'a delivery target is paused' : 'a delivery target is no longer paused';
-    unit.afterCommit(() => log.info(facts, said));
+    unit.afterCommit(() => log.info(fields, said));
   }
 }

@@ -64,9 +64,9 @@ export async function deliverSample(
   const deliveryId = newId('dlv', now);
   const payload = JSON.stringify(samplePayload(event, now));
   const { url } = webhook;
-  const facts = { event, deliveryId, number: 1, payload, secrets };
-  const headersAt = (timestamp: number) => attemptHeaders(facts, timestamp);
-  const sent = { ...facts, at: now, url, headersAt };
+  const contents = { event, deliveryId, number: 1, payload, secrets };
+  const headersAt = (timestamp: number) => attemptHeaders(contents, timestamp);
+  const sent = { ...contents, at: now, url, headersAt };
   const made = await attempt(parts, sent, signal);
   const delivery: Delivery = {
     id: deliveryId,

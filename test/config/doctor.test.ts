@@ -9,7 +9,7 @@ import t, { type Test } from 'tap';
 import { backUp } from '../../config/commands/backup.ts';
 import { doctor } from '../../config/commands/doctor.ts';
 import { parseCommand } from '../../config/commands/parse.ts';
-import type { DatabaseFacts } from '../../config/compose-doctor.ts';
+import type { DatabaseReport } from '../../config/compose-doctor.ts';
 import { judgeDatabase } from '../../config/doctor/database.ts';
 import type { Finding } from '../../config/doctor/finding.ts';
 import { judgeDisk } from '../../config/doctor/host.ts';
@@ -53,7 +53,7 @@ t.test('what cannot be had here is judged by what would be found', async (t) => 
     ...{ flushAtCommit: 1, maxConnections: 151 },
     ...{ maxPacket: 16 * 1_048_576, scrubs: null },
   };
-  const well: DatabaseFacts = {
+  const well: DatabaseReport = {
     version: '10.11.6-MariaDB-0+deb12u1',
     clockDifferenceMs: 3,
     server,

@@ -15,7 +15,7 @@ function watched() {
   const watch = new StallWatch({ report }, { now: () => clock.at, processor: () => clock.used });
   const blamed: string[] = [];
   const suspect = (channel: string, accountId: string): Suspect => ({
-    place: { channel, accountId },
+    owner: { channel, accountId },
     stalled: () => blamed.push(accountId),
   });
   return { clock, faults, watch, blamed, suspect };

@@ -1,6 +1,6 @@
 import t from 'tap';
+import { CurrentRequest } from '../../core/current-request.ts';
 import { createLog, setLogLevel } from '../../core/log.ts';
-import { RequestPlace } from '../../core/request-place.ts';
 
 t.test('the log stars secrets out', async (t) => {
   const lines: string[] = [];
@@ -60,12 +60,12 @@ t.test('a line below a request names it and its trace, until it is answered', as
   const lines: string[] = [];
   const log = createLog('info', { write: (line) => void lines.push(line) }).child({ plugin: 'x' });
   const traceId = 'a'.repeat(32);
-  const place = new RequestPlace('one', `00-${traceId}-${'b'.repeat(16)}-01`);
+  const request = new CurrentRequest('one', `00-${traceId}-${'b'.repeat(16)}-01`);
   let answer = () => {};
   const answered = new Promise<void>((resolve) => {
     answer = resolve;
   });
-  const session = place.follow(async () => {
+  const session = request.follow(async () => {
     await new Promise(setImmediate);
     log.info({ account: 'acc' }, 'below');
     await answered;
@@ -73,7 +73,7 @@ t.test('a line below a request names it and its trace, until it is answered', as
   });
   await new Promise(setImmediate);
   log.info('beside');
-  place.end();
+  request.end();
   answer();
   await session;
   const facts = lines.map((line): Record<string, unknown> => JSON.parse(line));

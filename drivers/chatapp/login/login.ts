@@ -8,7 +8,7 @@ import type {
 import type { Client } from '../client.ts';
 import type { ChatappOptions } from '../options.ts';
 
-/** What a login works with. */
+/** Dependencies of a login. */
 export interface LoginParts {
   readonly client: Client;
   readonly options: ChatappOptions;

@@ -9,7 +9,7 @@ import type { ChatList } from './chat-list.ts';
 /** Pause before the network is asked for a contact again, in milliseconds; the message waits. */
 const failedPauseMs = 5_000;
 
-/** What recipients are found with. */
+/** Dependencies of the look-up of recipients. */
 export interface RecipientParts {
   readonly buffer: CredentialBuffer;
   readonly people: People;

@@ -6,7 +6,7 @@ import { inputPeer, type Person } from '../person.ts';
 import type { Progress, SentMessage } from '../progress.ts';
 import { differenceSince } from '../updates/difference.ts';
 
-/** The search for a message that the network already has. */
+/** Dependencies of the search for a message that the network already has. */
 export interface RecoveryParts {
   readonly client: Client;
   readonly progress: Progress;

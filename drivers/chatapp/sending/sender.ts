@@ -26,7 +26,7 @@ import { recipientOf } from './recipient.ts';
 import { recover } from './recover.ts';
 import { takenIn } from './taken.ts';
 
-/** What a sender works with. */
+/** Dependencies of a sender. */
 export interface SenderParts {
   readonly buffer: CredentialBuffer;
   readonly client: Client;
@@ -42,7 +42,7 @@ export interface SenderParts {
 
 type Request = tl.messages.RawSendMessageRequest | tl.messages.RawSendMediaRequest;
 
-/** What is handed to the network, and what is when it takes no photo of that kind; null: nothing. */
+/** The request to the network, and the one for when the network refuses the photo; null: none. */
 interface Handover {
   readonly request: Request;
   readonly asFile: Request | null;

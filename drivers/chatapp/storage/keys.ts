@@ -36,8 +36,8 @@ export class KeyRepository implements IAuthKeysRepository {
 
   deleteByDc(dc: number): void {
     this.#keys.delete(dc);
-    for (const place of this.#temporary.keys()) {
-      if (place.startsWith(`${dc}:`)) this.#temporary.delete(place);
+    for (const name of this.#temporary.keys()) {
+      if (name.startsWith(`${dc}:`)) this.#temporary.delete(name);
     }
     this.#changed();
   }

@@ -50,9 +50,9 @@ function fitting(
       fresh.push(update);
       continue;
     }
-    const place = orderOf(numbers, { pts });
-    if (place === 'gap') return null;
-    if (place === 'old') continue;
+    const order = orderOf(numbers, { pts });
+    if (order === 'gap') return null;
+    if (order === 'old') continue;
     pts = numbers.pts;
     fresh.push(update);
   }

@@ -28,11 +28,11 @@ function named(media: tl.TypeMessageMedia): string {
     case 'messageMediaUnsupported':
       return unsupportedText('message of a newer kind');
     case 'messageMediaGeo':
-      return placeText(media.geo, null);
+      return geoText(media.geo, null);
     case 'messageMediaGeoLive':
-      return placeText(media.geo, 'live location');
+      return geoText(media.geo, 'live location');
     case 'messageMediaVenue':
-      return placeText(media.geo, media.title || media.address || null);
+      return geoText(media.geo, media.title || media.address || null);
     case 'messageMediaContact': {
       const phone = e164Of(media.phoneNumber);
       const name = fullName(media.firstName, media.lastName);
@@ -73,7 +73,7 @@ function named(media: tl.TypeMessageMedia): string {
   }
 }
 
-function placeText(geo: tl.TypeGeoPoint, name: string | null): string {
+function geoText(geo: tl.TypeGeoPoint, name: string | null): string {
   return geo._ === 'geoPoint'
     ? locationText(geo.lat, geo.long, name)
     : unsupportedText('location that is not shown');

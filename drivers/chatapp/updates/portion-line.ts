@@ -23,7 +23,7 @@ interface Entry {
   state: 'underWay' | 'durable' | 'refused';
 }
 
-/** What the line calls and works with. */
+/** Dependencies of the line of portions. */
 export interface PortionLineParts {
   readonly port: Pick<Port, 'emit'>;
   /** Aborted when the connection is over. */

@@ -6,7 +6,7 @@ import { PacedWrites } from '../storage/paced-writes.ts';
 import type { Timing } from '../timing.ts';
 import type { ReadMarks } from './read-marks.ts';
 
-/** What `ProgressWrites` works with. */
+/** Dependencies of `ProgressWrites`. */
 export interface ProgressWritesParts {
   readonly port: Port;
   readonly buffer: CredentialBuffer;

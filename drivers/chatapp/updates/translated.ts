@@ -6,7 +6,7 @@ export interface Translated {
   readonly events: readonly DriverEvent[];
   /** Changed people: emitted and stored with the events. */
   readonly change?: PersonChange;
-  /** It is no message and nothing else that the gateway takes: counted once it is stored. */
+  /** The update is no message and nothing else that the gateway takes: counted once it is stored. */
   readonly leftOut?: LeftOutKind;
   /** Present when later updates do not wait until the events are durable. */
   readonly apart?: Apart;

@@ -16,7 +16,7 @@ const networkItself = 777_000;
 /** A message whose sender was not named with it; the network names the senders of what it is asked for. */
 export class UnknownSender extends Error {}
 
-/** What a translator works with. */
+/** Dependencies of a translator. */
 export interface TranslatorParts {
   readonly client: Client;
   readonly people: People;

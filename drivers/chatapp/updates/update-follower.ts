@@ -18,7 +18,7 @@ import { type Position, startOf } from './sequence.ts';
 import type { Translated } from './translated.ts';
 import { type Translator, UnknownSender } from './translator.ts';
 
-/** What a follower of updates works with. */
+/** Dependencies of a follower of updates. */
 export interface UpdateFollowerParts {
   readonly client: Client;
   readonly port: Port;
@@ -195,7 +195,7 @@ export class UpdateFollower {
   async #setBack(): Promise<void> {
     const { client, progress, marks, port, accountId } = this.#parts;
     if (!this.#pending.isEmpty) {
-      // They wait behind a gap, and are asked for with what is missing.
+      // Pending pushes wait behind a gap: they are asked for again with the missing updates.
       this.#pending.clear();
       return await this.#catchUp();
     }

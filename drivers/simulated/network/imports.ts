@@ -18,8 +18,8 @@ export function importsOf(
   const names = new Map(record.contacts.map((contact) => [contact.phone, contact.name]));
   const entries = record.history.filter(({ from }) => from !== phone);
   const ids = historyIds(entries);
-  const messages = entries.map((entry, place) => ({
-    networkId: ids[place] ?? '',
+  const messages = entries.map((entry, index) => ({
+    networkId: ids[index] ?? '',
     direction: 'inbound' as const,
     contact: phoneContact(profile, entry.from, names.get(entry.from) ?? null),
     text: entry.text,

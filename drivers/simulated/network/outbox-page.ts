@@ -9,9 +9,9 @@ const mostBytes = 1_048_576;
  */
 export function pageLength(sizes: readonly number[], limit: number): number {
   let bytes = 0;
-  const full = sizes.findIndex((size, place) => {
+  const full = sizes.findIndex((size, index) => {
     bytes += size;
-    return place === limit || (place > 0 && bytes > mostBytes);
+    return index === limit || (index > 0 && bytes > mostBytes);
   });
   return full === -1 ? sizes.length : full;
 }

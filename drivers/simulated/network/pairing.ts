@@ -3,7 +3,7 @@ import type { LinkMethod } from '../../../core/contracts/driver.ts';
 import type { ChannelProfile } from '../profiles.ts';
 import type { SessionNotice } from './protocol.ts';
 
-/** What a pairing needs to know of its phone. */
+/** Phone of a pairing, as far as the pairing needs it. */
 export interface PairedPhone {
   readonly phone: string;
   readonly profile: ChannelProfile;

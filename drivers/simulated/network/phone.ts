@@ -6,7 +6,7 @@ import { dropEndAt, newRecord, type PhoneRecord, restrictionAt } from './phone-r
 import type { OfferedEvent, PhoneAddress } from './protocol.ts';
 import type { NetworkStore } from './store.ts';
 
-/** What all phones of a network share. */
+/** Dependencies that all phones of a network share. */
 export interface PhoneWorld {
   readonly store: NetworkStore;
   /** Instead of the profiles' lifetimes of QR codes, in milliseconds. */

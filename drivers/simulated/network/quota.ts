@@ -39,14 +39,14 @@ export class WrittenCount {
  */
 export const phonesBeyond = `
 SELECT id FROM (
-  SELECT id, row_number() OVER newest AS place, sum(octet_length(record)) OVER newest AS bytes
+  SELECT id, row_number() OVER newest AS ordinal, sum(octet_length(record)) OVER newest AS bytes
   FROM (SELECT *, max(changed_at) OVER (PARTITION BY network) AS latest FROM phones)
   WINDOW newest AS (
     PARTITION BY network
     ORDER BY record ->> 'token' IS NULL AND changed_at < latest, changed_at DESC, id DESC
     ROWS UNBOUNDED PRECEDING
   )
-) WHERE place > ?1 OR bytes > ?2`;
+) WHERE ordinal > ?1 OR bytes > ?2`;
 
 /** The rows of all kinds beyond a quota (?1 messages, ?2 bytes), the oldest ones; tenants within it are not sorted. */
 export const messagesBeyond = `
@@ -64,9 +64,9 @@ full AS (
 )
 SELECT kind, id, phone_id FROM (
   SELECT kind, entries.id, phone_id,
-    row_number() OVER newest AS place, sum(bytes) OVER newest AS bytes
+    row_number() OVER newest AS ordinal, sum(bytes) OVER newest AS bytes
   FROM entries JOIN phones ON phones.id = phone_id AND network IN full
   WINDOW newest AS (
     PARTITION BY network ORDER BY at DESC, kind, entries.id DESC ROWS UNBOUNDED PRECEDING
   )
-) WHERE place > ?1 OR bytes > ?2`;
+) WHERE ordinal > ?1 OR bytes > ?2`;

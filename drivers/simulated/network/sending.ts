@@ -68,10 +68,10 @@ function offerReceipts(
   const wanted = receiptsOf[send];
   if (wanted.length <= receipts) return;
   store.setReceipts(id, wanted.length);
-  for (const [place, status] of wanted.entries()) {
-    if (place < receipts) continue;
+  for (const [index, status] of wanted.entries()) {
+    if (index < receipts) continue;
     // One latency for the answer to the send, and one more for each step after it.
-    const at = now + latencyMs * (place + 2);
+    const at = now + latencyMs * (index + 2);
     phone.offer({ type: 'receipt', reference, networkId, status, error: null, at }, at);
   }
 }

@@ -10,7 +10,7 @@ import { ServedConnection } from './served-connection.ts';
 import type { NetworkStore } from './store.ts';
 import { Tick } from './tick.ts';
 
-/** How a network is served. */
+/** Options of a network's server. */
 export interface ServerOptions {
   readonly store: NetworkStore;
   readonly host: string;

@@ -4,7 +4,7 @@ import { outboxEntry, pageLength } from './outbox-page.ts';
 import type { OfferedEvent, PhoneAddress, SentText } from './protocol.ts';
 import { messagesBeyond, phonesBeyond, type Quota, WrittenCount } from './quota.ts';
 
-/** A phone's lasting facts; what they are is `phone.ts`' business. */
+/** A phone's stored properties, defined in `phone.ts`. */
 export interface StoredPhone {
   readonly id: number;
   readonly address: PhoneAddress;

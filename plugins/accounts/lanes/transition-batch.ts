@@ -5,7 +5,7 @@ import { isStatusChange, type StatusReporter } from '../status-reporter.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import type { Transition } from '../transitions.ts';
 
-/** What every transition of an account concerns. */
+/** Dependencies of a batch of transitions. */
 export interface TransitionParts {
   /** Listeners for the end of an account's link; filled while booting. */
   readonly listeners: readonly Pick<SessionListener, 'abandon'>[];
@@ -15,11 +15,11 @@ export interface TransitionParts {
 
 /** What a transition changes beside the account's state. */
 export interface TransitionDetails {
-  /** Those of a connect operation. */
+  /** Options of a connect operation. */
   readonly options?: ConnectOptions;
   /** How many tries to connect have failed before it; 0 when absent. */
   readonly tries?: number;
-  /** Those of the record that an undone connect brings back, in place of now. */
+  /** Times of the record that an undone connect restores; absent: now. */
   readonly times?: Pick<AccountRow, 'since' | 'connectedAt'>;
 }
 

@@ -9,7 +9,7 @@ import { ConnectionView, connectionView } from './connection-view.ts';
 import { disconnectDescription, RemovedStatus } from './disconnect.ts';
 import { ChannelName, Identifier, noCauseExample } from './schemas.ts';
 
-/** What the operations of any channel work with. */
+/** Dependencies of the operations of any channel. */
 export interface AnyChannelParts {
   readonly channels: ChannelDirectory;
   readonly connections: Connections;

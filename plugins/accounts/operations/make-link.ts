@@ -5,7 +5,7 @@ import { Closed, Timestamp, timestamp } from '../../../core/schemas.ts';
 import type { OwnerLinks } from '../links.ts';
 import { ChannelName, Identifier } from './schemas.ts';
 
-/** What makes links. */
+/** Dependencies of the operation. */
 export interface MakeLinkParts {
   readonly links: OwnerLinks;
   /** Where the console is, without a slash at the end; null where it is switched off. */

@@ -6,7 +6,7 @@ import type { OwnerLinks } from '../links.ts';
 import { refuseFields } from './imports.ts';
 import { OwnerLink, ownerLinkExample, ownerLinkMethods, ownerLinkView } from './owner-link-view.ts';
 
-/** What the operations of a link work with. */
+/** Dependencies of the operations of a link. */
 export interface OwnerLinkParts {
   readonly links: OwnerLinks;
   readonly channels: ChannelDirectory;

@@ -14,7 +14,7 @@ import { accountExample } from './list-accounts.ts';
 import { ProxyGiven, refuseProxy } from './proxy-field.ts';
 import { Account, AccountId } from './schemas.ts';
 
-/** What the operation works with. */
+/** Dependencies of the operation. */
 export interface UpdateAccountParts extends Pick<Accounts, 'list'> {
   readonly storage: Pick<Storage, 'read'>;
   readonly channels: ChannelDirectory;

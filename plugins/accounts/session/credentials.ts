@@ -18,7 +18,7 @@ const keptSize = 16_384;
 /** Reads of more names at once are not cached: they are the many keys of a new link. */
 const mostCached = 64;
 
-/** What the credentials of one session are made of. */
+/** Dependencies of one session's credentials. */
 export interface FencedCredentialsParts {
   readonly storage: Storage;
   readonly sealer: Sealer;

@@ -14,7 +14,7 @@ import { ResumeWatchdog } from './resume-watchdog.ts';
 import type { SessionStatus } from './session-status.ts';
 import type { Tries } from './tries.ts';
 
-/** What a connection is made with. */
+/** Dependencies of a connection. */
 export interface DriverConnectionParts {
   readonly environment: SessionEnvironment;
   readonly driver: Driver;

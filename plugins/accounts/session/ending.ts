@@ -12,7 +12,7 @@ const logOutMs = 3_000;
 export const stillLinked =
   "the device was not unlinked on the network: unlink it in the network's own app";
 
-/** What the end of a session concerns. */
+/** Dependencies of the end of a session. */
 export interface SessionEndingParts {
   readonly live: OpenSession;
   readonly listeners: SessionListeners;

@@ -31,7 +31,7 @@ export interface SessionLanes {
   readonly undo: Lane<ConnectUndo, boolean>;
 }
 
-/** All that sessions work with. */
+/** Dependencies that all sessions share. */
 export interface SessionEnvironment {
   readonly storage: Storage;
   readonly broker: Broker;

@@ -41,7 +41,7 @@ export interface EventPortTargets {
   onStep(step: LinkStep): Promise<void>;
 }
 
-/** What the port works with. */
+/** Dependencies of the port. */
 export interface EventPortParts {
   /** Shared by the ports of one account, whose events keep their order. */
   readonly queues: EventQueues;

@@ -141,8 +141,8 @@ export class SessionHost {
     const driver = channels.driverOf(row.channel, row.mode);
     if (driver === null) {
       const paced = this.#lines.take(row.channel);
-      const facts = { account: row.id, channel: row.channel, ...paced };
-      if (paced !== null) this.#log.warn(facts, 'no driver for this account here');
+      const fields = { account: row.id, channel: row.channel, ...paced };
+      if (paced !== null) this.#log.warn(fields, 'no driver for this account here');
       this.parked.keep(fence);
       return;
     }

@@ -10,7 +10,7 @@ const busyMs = 100;
 /** Pause before the next check whether a log-in may begin, milliseconds. */
 const againMs = 50;
 
-/** What a gate is made with. */
+/** Options of a gate. */
 export interface GateOptions {
   /** Log-ins that begin in a second at most, without those that users wait for. */
   readonly perSecond: number;
@@ -31,9 +31,9 @@ export interface LoginTurn {
 }
 
 /**
- * Paces the log-ins of this process, so that hundreds of accounts at once leave time for other work: at most
- * `perSecond` a second, twice as many under way; while the event loop is late a paced one begins only when none is under
- * way, users' included. Those that users wait for begin at once.
+ * Rate limiter of this process's log-ins. A log-in that a user waits for begins at once. Of all others at most
+ * `perSecond` begin a second, and twice as many are under way. While the event loop is late, one begins only when no
+ * log-in is under way.
  */
 export class LoginGate {
   readonly #options: GateOptions;
@@ -93,7 +93,7 @@ export class LoginGate {
 
   #mayBegin(): boolean {
     if (this.#underWay.size === 0) return true;
-    // Log-ins that users wait for take no places: a tenant that keeps pairing would keep all sessions from coming back.
+    // Log-ins that users wait for take no slots: a tenant that keeps pairing would keep all sessions from coming back.
     const paced = [...this.#underWay].filter(({ isPaced }) => isPaced).length;
     return paced < this.#options.perSecond * 2 && this.#lateMs < busyMs;
   }
@@ -140,7 +140,7 @@ export class LoginGate {
 
 interface Turn {
   readonly begin: () => void;
-  /** Whether it begins in its turn, and takes one of the places. */
+  /** Whether the log-in begins in its turn, and takes a slot. */
   readonly isPaced: boolean;
   state: 'waiting' | 'under_way' | 'over';
   /** Cancels the timer that counts the log-in as ended. */

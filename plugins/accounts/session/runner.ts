@@ -22,7 +22,7 @@ import { SessionStatus } from './session-status.ts';
 import { storedAnswer } from './stored-values.ts';
 import { Tries } from './tries.ts';
 
-/** What a runner is made for. */
+/** Dependencies of a runner. */
 export interface RunnerOptions {
   readonly row: AccountRow;
   readonly fence: LeaseToken;

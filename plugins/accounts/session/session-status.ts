@@ -22,7 +22,7 @@ const longestRestMs = 60_000;
 /** The network is out of reach, or was when it was last tried. */
 type Loss = Extract<AccountTrigger, { type: 'lost' }>;
 
-/** What the status of a session's account concerns. */
+/** Dependencies of a session's status. */
 export interface SessionStatusParts {
   readonly environment: SessionEnvironment;
   readonly live: OpenSession;

@@ -6,7 +6,7 @@ import type { LoginTurn } from './login-gate.ts';
 /** The longest timer of a pause: only the wall clock counts the time that a machine slept. Milliseconds. */
 const longestRestMs = 60_000;
 
-/** What tries depend on. */
+/** Dependencies of tries. */
 export type TriesParts = Pick<SessionEnvironment, 'clock' | 'timers' | 'random' | 'gate'> & {
   readonly settings: Pick<SessionSettings, 'reconnectMaxMs'>;
 };
@@ -79,7 +79,8 @@ export class Tries {
   }
 
   /**
-   * Tries at once because a message waits: once in 15 seconds, and never before a moment that the network has named.
+   * Tries at once because a message waits: at most every 15 seconds, and never before a moment that the network has
+   * named.
    */
   wanted(): void {
     const now = this.#environment.clock.monotonic();

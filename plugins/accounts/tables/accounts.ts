@@ -4,7 +4,7 @@ import { ownsNumber } from '../account-state.ts';
 import type { AccountState, ConnectOptions } from '../contract.ts';
 import { type AccountRow, accountRow, type StoredAccount, stateColumns } from './account-rows.ts';
 
-/** What an account is made with; the rest of its row starts empty. */
+/** Initial values of an account; the rest of its row starts empty. */
 export interface NewAccount {
   readonly id: string;
   readonly tenantId: string;
@@ -157,7 +157,7 @@ export class AccountTable extends SqlTable {
     await this.db.knex('accounts').where({ id }).update({ proxy });
   }
 
-  /** Sealed proxies behind a place, in its order. */
+  /** Sealed proxies behind a position, in order. */
   async proxies(after: string, limit: number): Promise<readonly SealedProxy[]> {
     return this.db
       .knex('accounts')

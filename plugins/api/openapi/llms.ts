@@ -6,7 +6,7 @@ import { tagOf, tagsOf } from './groups.ts';
 import { type Guide, guideText } from './guides.ts';
 import { refusalsOf } from './refusals.ts';
 
-/** What the texts for language models are made of: the sources of the reference. */
+/** Dependencies of the texts for language models: the sources of the reference. */
 export interface LlmsParts {
   readonly operations: readonly AnyOperation[];
   readonly guides: readonly Guide[];

@@ -1,7 +1,7 @@
 import {
   type ErrorCode,
   type ErrorDeclaration,
-  errorFacts,
+  errorDeclaration,
   errorTable,
   GatewayError,
 } from '../../../core/errors.ts';
@@ -108,8 +108,8 @@ export function refusalsOf(
   ]);
   const byStatus = new Map<number, ErrorDeclaration[]>();
   for (const error of errors) {
-    const facts = errorFacts(error);
-    byStatus.set(facts.status, [...(byStatus.get(facts.status) ?? []), facts]);
+    const declaration = errorDeclaration(error);
+    byStatus.set(declaration.status, [...(byStatus.get(declaration.status) ?? []), declaration]);
   }
   return new Map([...byStatus].sort(([a], [b]) => a - b));
 }

@@ -127,10 +127,10 @@ export class ContactTable extends SqlTable {
     for (const key of keys) {
       const value = held(key);
       if (value === null) continue;
-      const place = `${key.tenantId} ${key.channel}`;
-      const there = wanted.get(place) ?? { key, values: new Set() };
+      const scope = `${key.tenantId} ${key.channel}`;
+      const there = wanted.get(scope) ?? { key, values: new Set() };
       there.values.add(value);
-      wanted.set(place, there);
+      wanted.set(scope, there);
     }
     return this.#anyOf(
       [...wanted.values()].map(({ key, values }) => ({

@@ -13,7 +13,7 @@ import type { EventsAnswer, EventsQuery } from './schemas.ts';
 /** The name under which cursors are signed. */
 const id = 'list_events';
 
-/** What pages of events are made with. */
+/** Dependencies of pages of events. */
 export interface EventPageParts {
   /** Makes an address of stored media. */
   readonly mint: MintAddress;
@@ -76,7 +76,7 @@ function besideCursor(): GatewayError {
 }
 
 /**
- * The types that a client named; those that the tenant has when it named none; null when that is all.
+ * The wanted event types: those that a client named, else those that the tenant has. Null: all types.
  * @throws GatewayError `invalid_event_type`
  */
 function wantedTypes(

@@ -5,7 +5,7 @@ import type { FeedPage } from './feed-page.ts';
 import type { EventPollRequest } from './polls.ts';
 import { EventsAnswer, EventsQuery } from './schemas.ts';
 
-/** What `list_events` asks for. */
+/** Dependencies of `list_events`. */
 export interface ListEventsParts extends EventPageParts {
   wait(request: EventPollRequest): Promise<FeedPage>;
 }

@@ -19,7 +19,7 @@ export interface EventPollRequest extends WantedPage {
   readonly signal: AbortSignal;
 }
 
-/** What the polls of a process work with. */
+/** Dependencies of a process's polls. */
 export interface EventPollsParts {
   readonly feed: Feed;
   readonly read: Pick<Storage['read'], 'feed'>;

@@ -18,7 +18,7 @@ const freshMs = 1_000;
 
 const tenantEventTypes: ReadonlySet<EventType> = new Set(eventTypes);
 
-/** What a subscription works with. */
+/** Dependencies of a subscription. */
 export interface SubscriptionParts {
   readonly storage: Pick<Storage, 'read' | 'submit' | 'now'>;
   readonly feed: Feed;

@@ -127,10 +127,10 @@ export class FeedTable extends SqlTable {
       await this.db.updateEach('events', 'id', rows);
     } else if (this.db.dialect === 'mysql') {
       await this.db.run(
-        `update json_table(?, '$[*]' columns (place for ordinality,
+        `update json_table(?, '$[*]' columns (ordinal for ordinality,
            id varchar(60) character set ascii collate ascii_bin path '$')) numbered
          straight_join events on events.id = numbered.id
-         set events.sequence = ? + numbered.place`,
+         set events.sequence = ? + numbered.ordinal`,
         [JSON.stringify(ids), last],
       );
     } else {

@@ -23,7 +23,7 @@ const declined: ErrorDeclaration = {
   text: 'Not sent: the person declined. Do not send it again unless the person asks for it.',
 };
 
-/** What confirmed calls are made with. */
+/** Dependencies of confirmed calls. */
 export interface ConfirmedCallsParts {
   readonly calls: ToolCalls;
   readonly requestHandling: Pick<RequestHandling, 'serve' | 'question'>;

@@ -3,7 +3,7 @@ import type { LentFile } from '../contract.ts';
 import type { MediaMetrics } from '../metrics.ts';
 import type { Shelf } from './shelf.ts';
 
-/** What one file fetched ahead is made of. */
+/** Dependencies of one file fetched ahead. */
 export interface AheadFileParts {
   /**
    * Fetches it; no try begins before `mayBegin`.

@@ -6,7 +6,7 @@ import { serverOf } from '../fetching/slots.ts';
 import { AheadFile, type AheadFileParts } from './ahead-file.ts';
 import { DueFiles } from './due-files.ts';
 
-/** What one session's files are fetched with. */
+/** Dependencies of the fetching ahead of one session's files. */
 export interface SessionAheadParts extends Omit<AheadFileParts, 'shelved' | 'onDrop'> {
   /** Files being fetched or waiting whose messages are not due yet, at most. */
   readonly most: number;

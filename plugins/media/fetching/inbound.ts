@@ -11,7 +11,7 @@ import { startDeadline } from './deadline.ts';
 import { type DownloadParts, download } from './download.ts';
 import { MediaFailure } from './failure.ts';
 import { givenFileName } from './file-names.ts';
-import { type FileFacts, inspectFile } from './inspect.ts';
+import { type FileDetails, inspectFile } from './inspect.ts';
 import { spoolOpened } from './opened.ts';
 import type { Slots } from './slots.ts';
 import { type SpooledFile, tooLarge } from './spool.ts';
@@ -142,10 +142,10 @@ export class InboundTaker {
     if ((media.size ?? 0) > maxBytes) throw tooLarge(maxBytes);
     const { file, type, name } = await this.#bring(media, signal);
     try {
-      const facts = await inspectFile(file.path, { type, name });
+      const details = await inspectFile(file.path, { type, name });
       const put = store.put(location, file.path);
       await untilAborted(signal, put, () => void this.#discard(location));
-      return { ...location, ...described(facts, media), size: file.size };
+      return { ...location, ...described(details, media), size: file.size };
     } finally {
       await file.remove();
     }
@@ -165,10 +165,10 @@ export class InboundTaker {
   }
 
   #explain(error: unknown, { kind }: InboundMedia, tenantId: string): void {
-    const facts = { tenant: tenantId, kind };
+    const details = { tenant: tenantId, kind };
     const because =
       error instanceof MediaFailure ? { reason: error.message, err: error.cause } : { err: error };
-    this.#parts.log.warn({ ...facts, ...because }, 'inbound media could not be fetched');
+    this.#parts.log.warn({ ...details, ...because }, 'inbound media could not be fetched');
   }
 
   async #discard(location: MediaLocation): Promise<void> {
@@ -183,7 +183,7 @@ export class InboundTaker {
 
 /** Facts by the bytes, completed by those of the network: a picture that was sent as a file is a document. */
 function described(
-  { kind, mimeType, fileName }: FileFacts,
+  { kind, mimeType, fileName }: FileDetails,
   media: InboundMedia,
 ): { readonly kind: MediaKind; readonly mimeType: string; readonly fileName: string } {
   const said = readType(media.mimeType);

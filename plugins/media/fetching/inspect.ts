@@ -22,7 +22,7 @@ const extensions: Readonly<Record<string, string>> = {
 };
 
 /** Kind, type and name of an inspected file. */
-export interface FileFacts {
+export interface FileDetails {
   readonly kind: MediaKind;
   /** Without parameters. */
   readonly mimeType: string;
@@ -36,7 +36,7 @@ export interface FileFacts {
 export async function inspectFile(
   path: string,
   given: { readonly type: string | null | undefined; readonly name: string | null },
-): Promise<FileFacts> {
+): Promise<FileDetails> {
   const head = await headOf(path);
   // The library takes the mark of such a text for the start of a sound.
   const detected = isWideText(head) ? undefined : await detectedIn(path);

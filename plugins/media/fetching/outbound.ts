@@ -80,7 +80,7 @@ export class OutboundFetcher {
     try {
       const fetched = await slots.run(user, signal, () => this.#fetch(url, signal));
       metrics.fetch('outbound', 'fetched');
-      return lend(fetched.spooled, fetched.facts, signal);
+      return lend(fetched.spooled, fetched.details, signal);
     } catch (error) {
       if (!signal.aborted) metrics.fetch('outbound', 'failed');
       throw error;
@@ -91,10 +91,10 @@ export class OutboundFetcher {
     const { file, headers } = await download(this.#parts, url, signal, refuseDeclared);
     try {
       const name = givenFileName(headers['content-disposition'], url);
-      const facts = await inspectFile(file.path, { type: headers['content-type'], name });
-      if (!isSendableType(facts.mimeType)) throw notAllowed(facts.mimeType);
+      const details = await inspectFile(file.path, { type: headers['content-type'], name });
+      if (!isSendableType(details.mimeType)) throw notAllowed(details.mimeType);
       signal.throwIfAborted();
-      return { spooled: file, facts };
+      return { spooled: file, details };
     } catch (error) {
       await file.remove();
       throw error;
@@ -139,7 +139,7 @@ function notAllowed(type: string): MediaFailure {
 
 function lend(
   { path, size, remove }: SpooledFile,
-  facts: Omit<MediaFile, 'size' | 'stream'>,
+  details: Omit<MediaFile, 'size' | 'stream'>,
   signal: AbortSignal,
 ): LentFile {
   const release = (): void => {
@@ -147,5 +147,5 @@ function lend(
     void remove();
   };
   signal.addEventListener('abort', release, { once: true });
-  return { file: { ...facts, size, stream: () => createReadStream(path) }, release };
+  return { file: { ...details, size, stream: () => createReadStream(path) }, release };
 }

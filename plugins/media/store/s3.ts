@@ -50,8 +50,8 @@ const maxAttempts = 2;
 const refusals: ReadonlySet<unknown> = new Set([400, 403, 404, 405, 409, 412]);
 
 /**
- * A refusal of the service. Of what the library throws it has name, message and status alone: S3 repeats in its answer
- * who asked, by the key's id and a token, and the library copies that onto its error, for the log to show.
+ * A refusal of the service, with name, message and status alone. The library's own error also carries the key's id and
+ * a token from the answer of S3, which must not reach the log.
  */
 class S3Refusal extends Error {
   readonly status: number | undefined;

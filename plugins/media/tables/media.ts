@@ -30,13 +30,13 @@ export interface MediaAge {
   readonly keptBefore: number;
 }
 
-/** A place among files, which are in the order of their age. */
+/** Position among files, which are in the order of their age. */
 export type MediaPosition = readonly [createdAt: number, key: string];
 
-/** The place before all files. */
+/** Position before all files. */
 export const firstMedia: MediaPosition = [0, ''];
 
-/** Files that are to be deleted, and the place behind them; none: these are the last. */
+/** Files that are to be deleted, and the position behind them; none: these are the last. */
 export interface GivenUpPage {
   readonly files: readonly MediaLocation[];
   readonly next: MediaPosition | undefined;
@@ -183,7 +183,7 @@ export class MediaTable extends SqlTable {
   }
 
   /**
-   * Files that are to be deleted, a bounded number of those behind a place.
+   * Files that are to be deleted, a bounded number of those behind a position.
    * @param owner null: of all tenants
    */
   async givenUp(

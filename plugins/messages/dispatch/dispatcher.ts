@@ -14,7 +14,7 @@ import type { DispatchStep } from './session-input.ts';
 import { Starts } from './starts.ts';
 import { StepWriter, type StepWriterParts } from './step-writer.ts';
 
-/** What a dispatcher works with. */
+/** Dependencies of a dispatcher. */
 export interface DispatcherParts extends QueueParts, StepWriterParts {
   readonly pace: PaceSettings;
   /** Shows a contact that a message to it is coming; nobody waits for it. */
@@ -167,13 +167,13 @@ export class Dispatcher {
     return isOpen && !isPaused && this.#session.mayAct();
   }
 
-  /** It may send, and whom it may write to has not changed since the step was taken. */
+  /** The session may send, and whom the session may write to has not changed since the step was taken. */
   #maySendAs({ closedToStrangers }: DispatchStep): boolean {
     const isClosed = this.#session.restriction === 'new_contacts';
     return this.#maySend() && isClosed === (closedToStrangers !== null);
   }
 
-  /** It may send, and nothing but the acceptance decides what goes out. */
+  /** The session may send, and only the acceptance decides what goes out. */
   #isFree(): boolean {
     return this.#maySend() && this.#session.restriction === null;
   }

@@ -8,9 +8,9 @@ import { abandonSome } from './abandon.ts';
 import { changedAtOnce, changeQueued } from './change-queued.ts';
 
 /**
- * The lane of the sweep that fails some of what nobody will send: messages that waited too long, what a
- * link that is over has left, and what was accepted while its account was just being removed or logged out. Answers
- * whether there may be more.
+ * The expiry lane fails messages that nobody will send: those that waited too long, and those that an ended link left
+ * behind. Messages accepted while their account was being removed or logged out belong to the latter. Answers whether
+ * there may be more.
  */
 export function makeExpireLane(
   expireMs: number,
@@ -60,7 +60,7 @@ async function expireSome(
     // An open session may yet be answered. A restricted one takes nothing up again that was left unanswered.
     exceptFence: status === 'connected' ? await openFence(unit, accountId, before) : undefined,
   });
-  // The order is that of age: where the clock was set back, what is behind younger ones waits until those are old.
+  // Messages expire in order of age. After a clock was set back, an older message behind younger ones waits for those.
   const waiting = first.filter(({ createdAt }) => createdAt < before);
   await changeQueued(unit, reporter, waiting, (message) =>
     givenUp(message, failures.expired(expireMs / 3_600_000, returnedFor(message)), unit.now),

@@ -4,7 +4,7 @@ import type { StoredMessage } from '../tables/message-rows.ts';
 
 /** A message to be handed to the driver, with what the driver is not given. */
 export interface DispatchedMessage extends OutboundMessage {
-  /** Its place in a trace; null without one. */
+  /** Trace context of the message; null without a trace. */
   readonly trace: string | null;
 }
 

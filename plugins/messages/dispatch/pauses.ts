@@ -1,9 +1,9 @@
 import { longestDelayMs } from '../../../core/waiting.ts';
 
 /**
- * Timers of a session's pauses: of conversations, by contact, and of the whole account. One that no timer takes ends
- * early: the network is asked again then. A pause that an error has named lasts its time, through reconnects too; any
- * other is only a guess when the session can send, and ends once it is ready.
+ * Timers of a session's pauses: one per conversation, by contact, and those of the whole account. A pause named by an
+ * error lasts its time, through reconnects too. Any other pause ends early once the session is ready. A pause beyond
+ * the longest timer ends early, and the network is asked again.
  */
 export class Pauses {
   readonly #onEnd: (contactId: string | null) => void;

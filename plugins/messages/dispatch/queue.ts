@@ -16,7 +16,7 @@ const usualCapacity = 10_000;
 /** Factor of the capacity while only media waits: a text behind it may be ready. */
 const waitingFactor = 10;
 
-/** What a queue works with. */
+/** Dependencies of a queue. */
 export interface QueueParts {
   readonly read: Pick<Storage['read'], 'queuedMessages' | 'contactAliases'>;
   /** Default: 10,000. */

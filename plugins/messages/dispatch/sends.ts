@@ -9,7 +9,7 @@ import type { Pauses } from './pauses.ts';
 import { sendTraced } from './send-span.ts';
 import { UnstoredSends } from './unstored-sends.ts';
 
-/** What the sends of a session work with. */
+/** Dependencies of a session's sends. */
 export interface SendsParts {
   readonly conversations: Conversations;
   readonly pauses: Pauses;
@@ -101,8 +101,8 @@ export class Sends {
       const { code, certain } = failure;
       const { reference, trace } = message;
       const context = { account: this.#session.account.id, message: reference };
-      const facts = { ...context, traceId: traceIdOf(trace), code, certain };
-      this.#parts.log.info(facts, 'a message was not sent');
+      const fields = { ...context, traceId: traceIdOf(trace), code, certain };
+      this.#parts.log.info(fields, 'a message was not sent');
       return judge(message, failure, this.#session);
     }
   }

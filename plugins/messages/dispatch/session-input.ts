@@ -24,8 +24,8 @@ export interface SessionInput {
 }
 
 /**
- * The message to hand over now, or the contact that has it since two contacts were merged, or that there are earlier
- * ones to its contact, which may be known as those of another.
+ * The next send: the message to hand over, or why it waits. `movedTo` names the contact that has the message after a
+ * merge. `hasEarlier`: earlier messages to the contact come first, perhaps known under another id.
  */
 export type NextSend =
   | DispatchedMessage

@@ -5,7 +5,7 @@ import type { Pace } from './pace.ts';
 /** Files that are awaited in one go, at most: the process goes on in between. */
 const awaitedAtOnce = 200;
 
-/** What the starts of a session work with. */
+/** Dependencies of a session's starts. */
 export interface StartsParts {
   readonly conversations: Conversations;
   readonly pace: Pace;

@@ -16,7 +16,7 @@ const drainPauseMs = 1_000;
 /** How often outcomes that the database itself refuses are tried then. */
 const drainTries = 8;
 
-/** What a step is stored with. */
+/** Dependencies of the step writer. */
 export interface StepWriterParts {
   /** Submits to the session lane. */
   step(

@@ -6,7 +6,7 @@ import { enterOutcome } from './outcome.ts';
 import type { SessionBatch } from './session-batch.ts';
 import type { DispatchStep, NextSend } from './session-input.ts';
 
-/** What a step is decided by besides the rows. */
+/** Rules of a step, applied besides the rows. */
 export interface StepRules {
   /** Age from which a message is not handed over any more, milliseconds. */
   readonly expireMs: number;

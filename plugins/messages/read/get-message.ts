@@ -9,7 +9,7 @@ import { MessageSchema } from '../schemas.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
 import { messageView } from './view.ts';
 
-/** What `get_message` asks for. */
+/** Dependencies of `get_message`. */
 export interface GetMessageParts {
   find(tenantId: string, id: string): Promise<MessageWithContact | null>;
   /** Makes an address of stored media. */

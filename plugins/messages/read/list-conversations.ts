@@ -14,7 +14,7 @@ import { ConversationsAnswer, ConversationsQuery } from './schemas.ts';
 import { wordsOf } from './search.ts';
 import { messageView } from './view.ts';
 
-/** What `list_conversations` asks for. */
+/** Dependencies of `list_conversations`. */
 export interface ListConversationsParts {
   readonly read: Pick<Tables, 'messages' | 'conversations' | 'contacts' | 'threads'>;
   readonly mint: MintAddress;

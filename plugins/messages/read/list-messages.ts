@@ -13,7 +13,7 @@ import { ListAnswer, ListQuery } from './schemas.ts';
 import { searchPage, wordsOf } from './search.ts';
 import { messageView } from './view.ts';
 
-/** What `list_messages` asks for. */
+/** Dependencies of `list_messages`. */
 export interface ListMessagesParts {
   list(tenantId: string, filter: MessageFilter): Promise<readonly MessageWithContact[]>;
   /** Makes an address of stored media. */

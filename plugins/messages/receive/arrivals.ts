@@ -8,7 +8,7 @@ import { ArrivalLine } from './arrival-line.ts';
 import { contactKey } from './contact-resolver.ts';
 import type { ReceiveInput, ReceiveOutput } from './input.ts';
 
-/** What the arrivals work with. */
+/** Dependencies of the arrivals. */
 export interface ArrivalsParts {
   readonly read: Pick<Storage['read'], 'messages' | 'contacts'>;
   readonly media: Pick<MediaService, 'take' | 'discard'>;

@@ -134,7 +134,7 @@ export class ContactResolver {
     await contacts.insert(of(this.#added));
   }
 
-  /** The contact as it is stored but without the phone or network id that it does not keep; nothing when it keeps both. */
+  /** The stored contact without a phone or network id that it gives up; empty when the contact keeps both. */
   #withoutGivenUp({ id, phone, networkId }: Contact): Contact[] {
     const stored = this.#stored.get(id);
     if (stored === undefined) return [];

@@ -38,8 +38,9 @@ export function joined(kept: Contact, gone: Contact): Contact {
 }
 
 /**
- * Moves what contacts have to those that replace them, and leaves aliases of them, while the tenants are locked:
- * a constant number of statements, and one for every thousand messages. The phones and network ids of those that go are free afterwards.
+ * Stores merges while the tenants are locked: all rows of the merged contacts move, and aliases remain. Takes a
+ * constant number of statements, and one for every thousand messages. The phones and network ids of the merged contacts
+ * are free afterwards.
  */
 export async function storeMerges(unit: Unit, merges: Merges): Promise<void> {
   if (merges.size === 0) return;
@@ -54,8 +55,8 @@ export async function storeMerges(unit: Unit, merges: Merges): Promise<void> {
 }
 
 /**
- * The threads of the contacts that stay: what came first with either of two is what came first with the person, so that
- * neither is an opener any more where the other was none.
+ * The threads after a merge, with the earlier opener and the earlier inbound message of both contacts. A thread is no
+ * opener any more where the other contact's was none.
  */
 function joinedThreads(threads: readonly Thread[], merges: Merges): readonly Thread[] {
   const byKey = new Map<string, Thread>();

@@ -99,7 +99,7 @@ export function makeReceiveLane(
   };
 }
 
-/** What follows a batch: the waits that it may end, and the count of its messages. */
+/** Dependencies of the receive lane, called after a batch. */
 export interface ReceiveParts {
   readonly handover: Pick<Handover, 'find'>;
   /** Notifies the waits of all processes that a tenant received something. */

@@ -9,7 +9,7 @@ import type { SendDecision, SendInput, SendRules } from './input.ts';
 import { type Accepted, enterIntents, type FindIdle, idleSessions } from './intents.ts';
 import { loadBatch, prefetch, type SendPrefetch } from './load.ts';
 
-/** What the accept lane works with. */
+/** Dependencies of the accept lane. */
 export interface AcceptParts {
   readonly rules: SendRules;
   readonly findIdle: FindIdle;

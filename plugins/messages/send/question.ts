@@ -16,7 +16,7 @@ export type AskSend = (
 /** An Idempotency-Key known for less time than this may be forgotten before the send comes. In milliseconds. */
 const lastMs = 600_000;
 
-/** What questions are made with. */
+/** Dependencies of questions. */
 export interface QuestionParts {
   readonly read: Storage['read'];
   readonly clock: Pick<Clock, 'now'>;

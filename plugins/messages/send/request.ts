@@ -10,7 +10,7 @@ import { readRequestUrl } from '../../../core/request-url.ts';
 import type { Media } from '../tables/message-rows.ts';
 import type { FindAddresses, SendInput } from './input.ts';
 
-/** A send without its place in a trace. */
+/** A send without its trace context. */
 export type UntracedSend = Omit<SendInput, 'trace'>;
 
 /**

@@ -5,7 +5,7 @@ import type { AskSend } from './question.ts';
 import { sendBody } from './schemas.ts';
 import type { Send } from './service.ts';
 
-/** What `send_message` asks for. */
+/** Dependencies of `send_message`. */
 export interface SendMessageParts {
   readonly maxText: number;
   /** Takes bodies that their schema has validated. */

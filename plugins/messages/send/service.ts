@@ -25,7 +25,7 @@ export type IsKnown = (
 /** Accepts one message, or throws its refusal. */
 export type Send = Messages['send'];
 
-/** What bodies are understood by. */
+/** Dependencies of the reading of bodies. */
 export interface BodyParts {
   /** Media may be sent from an address without TLS. */
   readonly allowHttp: boolean;
@@ -52,7 +52,7 @@ export function makeSend(
 }
 
 /**
- * Accepts a send under a span of its own, whose place in the trace the message keeps: all that becomes of it is below.
+ * Accepts a send under a span of its own, whose trace context the message keeps: all that becomes of it is below.
  * @param traceparent of the request; null without a trace
  */
 function acceptTraced(

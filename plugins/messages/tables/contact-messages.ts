@@ -75,12 +75,12 @@ export class ContactMessageTable extends SqlTable {
     return this.db.rows<MessageTime>(
       `select contact_id as contactId, direction, created_at as at from (
          select contact_id, direction, created_at,
-           row_number() over (partition by contact_id, direction order by created_at desc) as place
+           row_number() over (partition by contact_id, direction order by created_at desc) as ordinal
          from messages
          where contact_id in (${placeholders(contactIds.length)})
            and direction in ('inbound', 'outbound') and created_at > ? and created_at <= ?
            and (sequence is not null or inbound_sequence is not null)
-       ) recent where place <= ?`,
+       ) recent where ordinal <= ?`,
       [...contactIds, since, until, limit],
     );
   }

@@ -47,8 +47,8 @@ export class ConversationTable extends SqlTable {
     const last = (columns: string): string =>
       `(select ${columns} from messages where contact_id = ? and direction = 'outbound' and account_id = ?
         order by created_at desc, id desc limit 1)`;
-    const parts = pairs.map(({ accountId, contactId }, place) => ({
-      sql: `select ${place} as place, count(*) as found from (
+    const parts = pairs.map(({ accountId, contactId }, ordinal) => ({
+      sql: `select ${ordinal} as ordinal, count(*) as found from (
               select 1 from messages where contact_id = ? and direction = 'inbound' and account_id = ?
                 and created_at >= coalesce(${last('created_at')}, 0)
                 and ((created_at, id) < ${last('created_at, id')}) is not true
@@ -56,8 +56,8 @@ export class ConversationTable extends SqlTable {
       bindings: [contactId, accountId, contactId, accountId, contactId, accountId],
     }));
     const counts = new Map<string, number>();
-    for (const { place, found } of await this.#each<{ place: number; found: number }>(parts)) {
-      const pair = pairs[place];
+    for (const { ordinal, found } of await this.#each<{ ordinal: number; found: number }>(parts)) {
+      const pair = pairs[ordinal];
       if (pair !== undefined) counts.set(threadKey(pair.accountId, pair.contactId), found);
     }
     return counts;

@@ -130,10 +130,10 @@ export class QueuedMessageTable extends SqlTable {
   }
 
   /**
-   * Accounts whose oldest message that waits was accepted before a moment, and accounts with queued messages
-   * that have no session to come: removed or logged out, or that a link which is over has left. What was handed to
-   * the network waits, too, once its account is away; if it was handed over before that moment, also in a restricted
-   * account, and in a connected one unless the session that has handed it over is open.
+   * Accounts to sweep: those whose oldest waiting message was accepted before a moment, and those with queued messages
+   * that no session will send.
+   * A message waits until its dispatch. After its dispatch it waits if its account is away, restricted, or no longer
+   * held by the session that dispatched it; in the last two cases the dispatch must lie before that moment.
    */
   async accountsToExpire(acceptedBefore: number, limit: number): Promise<readonly string[]> {
     const { knex } = this.db;
@@ -171,8 +171,9 @@ export class QueuedMessageTable extends SqlTable {
   }
 
   /**
-   * The queued messages of all accounts, by channel, mode and status of the account. The first message of a queue waits
-   * since it was handed over, else since one before or behind it was that has left; since its acceptance when it is tried again.
+   * Queued messages of all accounts, counted by channel, mode and status of the account. `stalledSince` is the dispatch
+   * of the queue's first message, or else the latest dispatch around it. A repeated first message counts from its
+   * acceptance.
    */
   async queues(): Promise<readonly QueueCount[]> {
     const index =

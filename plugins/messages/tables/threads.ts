@@ -28,8 +28,8 @@ const alternatives = 200;
 /** The SQL of threads between an account and a contact. */
 export class ThreadTable extends SqlTable {
   /**
-   * Deletes what passed with a contact but its openers after a moment, which count on without anything else; answers when
-   * the last of them was accepted, null when none is left.
+   * Deletes a contact's threads, but for openers after a moment, which still count against the limits. Answers when the
+   * last remaining opener was accepted; null: none is left.
    */
   async deleteButOpeners(contactId: string, since: number): Promise<number | null> {
     const { knex } = this.db;
@@ -137,10 +137,10 @@ export class ThreadTable extends SqlTable {
     return this.db.rows<OpenerTime>(
       `select account_id as accountId, opened_at as at from (
          select account_id, opened_at,
-           row_number() over (partition by account_id order by opened_at desc) as place
+           row_number() over (partition by account_id order by opened_at desc) as ordinal
          from threads where account_id in (${placeholders(accountIds.length)}) and opened_at > ?
            and opened_at <= ?
-       ) recent where place <= ?`,
+       ) recent where ordinal <= ?`,
       [...accountIds, since, until, limit],
     );
   }

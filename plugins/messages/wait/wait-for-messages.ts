@@ -11,7 +11,7 @@ import { WaitAnswer, WaitQuery } from './schemas.ts';
 import type { WaitResult } from './wait-result.ts';
 import type { WaitRequest } from './waits.ts';
 
-/** What `wait_for_messages` asks for. */
+/** Dependencies of `wait_for_messages`. */
 export interface WaitForMessagesParts {
   wait(request: WaitRequest): Promise<WaitResult>;
   /** Makes an address of stored media. */

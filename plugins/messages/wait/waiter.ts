@@ -3,7 +3,7 @@ import type { WantedAccounts } from '../../../core/scopes.ts';
 import type { GrantedSlot } from '../contract.ts';
 import type { WaitResult } from './wait-result.ts';
 
-/** What a waiter is made for. */
+/** Options of a waiter. */
 export interface WaiterOptions extends LongPollOptions {
   /** Null for all accounts of the tenant. */
   readonly accounts: WantedAccounts;

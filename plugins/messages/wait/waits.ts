@@ -28,7 +28,7 @@ export interface WaitRequest {
   readonly signal: AbortSignal;
 }
 
-/** What the waits of a process work with. */
+/** Dependencies of a process's waits. */
 export interface WaitsParts {
   readonly read: Pick<Storage['read'], 'messages' | 'tenants'>;
   readonly lanes: SlotLanes;

@@ -124,14 +124,14 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
         const address = await phoneAddress(sandbox, caller, named(params, query), true);
         const settings: SimulatedPhoneSettings = {
           ...body,
-          contacts: body.contacts?.map(({ phone, name }, place) => ({
-            phone: phoneFrom(phone, `body/contacts/${place}/phone`),
+          contacts: body.contacts?.map(({ phone, name }, index) => ({
+            phone: phoneFrom(phone, `body/contacts/${index}/phone`),
             name: name ?? null,
           })),
-          history: body.history?.map(({ from, text, at }, place) => ({
-            from: phoneFrom(from, `body/history/${place}/from`),
+          history: body.history?.map(({ from, text, at }, index) => ({
+            from: phoneFrom(from, `body/history/${index}/from`),
             text,
-            at: momentFrom(at, `body/history/${place}/at`),
+            at: momentFrom(at, `body/history/${index}/at`),
           })),
         };
         return await phoneAnswer(networkOf(sandbox, caller).put(address, withoutAbsent(settings)));

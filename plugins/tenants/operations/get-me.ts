@@ -30,7 +30,7 @@ const MeSchema = Type.Object(
   { $id: 'Me' },
 );
 
-/** What `GET /me` asks for. */
+/** Dependencies of `GET /me`. */
 export interface GetMeParts {
   /** The tenant as it is now; undefined when there is none. */
   tenant(id: string): Promise<Tenant | undefined>;

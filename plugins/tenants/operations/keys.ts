@@ -9,7 +9,7 @@ import { keySettingsOf } from '../key-rights.ts';
 import type { KeyFilter } from '../tables/api-keys.ts';
 import { AccountIds, KeySchema, keyExample, keyGroup, keyView, Scopes } from './key-schemas.ts';
 
-/** What the operations on keys ask for. */
+/** Dependencies of the operations on keys. */
 export interface KeyOperationsParts {
   /** A page of a tenant's keys that are not revoked, newest first. */
   page(tenantId: string, filter: KeyFilter): Promise<readonly ApiKey[]>;

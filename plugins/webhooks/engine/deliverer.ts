@@ -65,7 +65,8 @@ export class Deliverer {
   }
 
   /**
-   * Wakes receivers to which something may be due; those that no process has it claims, as long as it claims any.
+   * Wakes receivers to which something may be due. Receivers that no process holds are claimed, unless claiming has
+   * ended.
    * @param receiverIds null for all
    * @param dueAt since when, on the database's clock; 0 where nobody knows
    */

@@ -6,7 +6,7 @@ import type { DeliveryOfEvent } from './fan-out.ts';
 /** A receiver to which something is due. */
 export interface DueReceiver {
   readonly receiverId: string;
-  /** The process that has its lease, as far as the transaction knew, dead or alive; null: none. */
+  /** The process that holds the receiver's lease, dead or alive, as the transaction read it; null: none. */
   readonly owner: string | null;
   /** Since when, on the database's clock. */
   readonly dueAt: number;

@@ -56,8 +56,8 @@ function requestOf(
   const { id: deliveryId, eventId, eventType } = delivery;
   const common = { url, event: eventType, deliveryId, number, trace: event.trace };
   if (grant === null || secrets === null) {
-    const facts = { ...common, payload, secrets };
-    return { ...common, payload, headersAt: (timestamp) => attemptHeaders(facts, timestamp) };
+    const contents = { ...common, payload, secrets };
+    return { ...common, payload, headersAt: (timestamp) => attemptHeaders(contents, timestamp) };
   }
   const body = eventBody(delivery, { payload, createdAt: event.createdAt });
   const message = { subscriptionId: webhook.id, id: eventId, body, secrets };

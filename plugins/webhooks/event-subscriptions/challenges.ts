@@ -36,8 +36,8 @@ export class Challenges {
     { tenantId, keyId }: Pick<Caller, 'tenantId' | 'keyId'>,
     callback: Callback,
   ): Promise<SubscriptionRefusal | null> {
-    const place = `${keyId} ${callback.url}`;
-    if (this.#passed.has(place)) return null;
+    const target = `${keyId} ${callback.url}`;
+    if (this.#passed.has(target)) return null;
     const key = `${tenantId} ${new URL(callback.url).host}`;
     if (this.#open.of(key) >= openPerHost) {
       return { kind: 'limit', limit: 'challenges', max: openPerHost };
@@ -47,7 +47,7 @@ export class Challenges {
       const challenge = randomBytes(24).toString('base64url');
       const outcome = await this.#messages.post(callback, { type: 'verification', challenge });
       const refusal = verdictOn(outcome, challenge);
-      if (refusal === null) this.#passed.set(place, true);
+      if (refusal === null) this.#passed.set(target, true);
       return refusal;
     } finally {
       this.#open.add(key, -1);

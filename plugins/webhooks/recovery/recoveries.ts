@@ -13,7 +13,7 @@ const pollMs = 1_000;
 const firstFullMs = 5;
 const lastFullMs = 500;
 
-/** What carrying recoveries on needs. */
+/** Dependencies of recoveries. */
 export interface RecoveriesParts {
   readonly storage: Pick<Storage, 'read' | 'submit'>;
   readonly log: GatewayLog;

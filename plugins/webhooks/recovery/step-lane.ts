@@ -12,7 +12,7 @@ import { inOrderOfTurns, roomOf, type SharingRecovery } from './sharing.ts';
 /** What a step has done: handed deliveries over, found those before still under way, or there is nothing to do. */
 export type StepOutput = 'moved' | 'full' | 'paused' | 'over';
 
-/** What a step needs. */
+/** Dependencies of a step. */
 export interface StepParts {
   /** Deliveries of all recoveries of one URL that are under way at once. */
   readonly atOnce: number;

@@ -12,17 +12,17 @@ function sourceOf(column: SecretColumn, name: string): SealedSource {
   return {
     name,
     async page(read, after, limit) {
-      const found = await read.webhooks.sealedPage(column, after?.place[0] ?? '', limit);
+      const found = await read.webhooks.sealedPage(column, after?.position[0] ?? '', limit);
       return found.map(({ id, tenantId, sealed }) => ({
-        place: [id],
+        position: [id],
         context: signingSecretContext(id),
         sealed,
         lock: `tenant:${tenantId}`,
       }));
     },
     async replace(unit, changes) {
-      const replaced = changes.map(({ value: { place, sealed: from }, sealed: to }) =>
-        unit.webhooks.replaceSecret(column, place[0] ?? '', from, to),
+      const replaced = changes.map(({ value: { position, sealed: from }, sealed: to }) =>
+        unit.webhooks.replaceSecret(column, position[0] ?? '', from, to),
       );
       await Promise.all(replaced);
     },

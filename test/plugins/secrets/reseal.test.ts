@@ -26,7 +26,7 @@ t.test('a value that nobody sealed stays, and ends nothing', async (t) => {
       if (after !== null) return [];
       return [...stored].map(
         ([context, sealed]): SealedValue => ({
-          ...{ place: [context], context, sealed, lock: 'tenant:ten_1' },
+          ...{ position: [context], context, sealed, lock: 'tenant:ten_1' },
         }),
       );
     },

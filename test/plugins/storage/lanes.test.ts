@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { contents } from '../../../config/tables.ts';
 import type { Lane } from '../../../core/contracts/storage.ts';
+import { CurrentRequest } from '../../../core/current-request.ts';
 import { createLog } from '../../../core/log.ts';
-import { RequestPlace } from '../../../core/request-place.ts';
 import { makeStorage } from '../../../plugins/storage/storage.ts';
 import { databases, engines } from '../../harness/databases.ts';
 import { startProcess } from '../../harness/processes.ts';
@@ -104,9 +104,9 @@ for (const { name, create } of databases) {
       const submit = () => logging.submit(lane, null);
       const said = async (how: 'call' | 'follow') => {
         lines.length = 0;
-        const places = ['one', 'two'].map((id) => new RequestPlace(id, null));
-        await Promise.all([...places.map((place) => place[how](submit)), submit()]);
-        for (const place of places) place.end();
+        const requests = ['one', 'two'].map((id) => new CurrentRequest(id, null));
+        await Promise.all([...requests.map((place) => place[how](submit)), submit()]);
+        for (const place of requests) place.end();
         log.warn('ended');
         return lines.map((line) => {
           const { msg, requestId = null, requestIds = requestId } = JSON.parse(line);

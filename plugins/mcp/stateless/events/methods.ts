@@ -10,7 +10,7 @@ import { pollEvents } from './poll.ts';
 import { type AnswerEvents, EventsRefusal, eventCodes, eventsRefusalOf } from './protocol.ts';
 import { subscribe, unsubscribe } from './subscribe.ts';
 
-/** What the methods work with. */
+/** Dependencies of the methods. */
 export interface EventMethodsParts {
   subscriptions(): McpEventSubscriptions;
   pages(): EventPages;

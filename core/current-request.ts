@@ -1,21 +1,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { parseTraceparent } from './traceparent.ts';
 
-/** What lines of the log say of the request, or of the requests together, that they belong to. */
-type Facts = Readonly<Record<string, unknown>>;
+/** Log fields of a line: they name its request, or the requests of a batch. */
+type LogFields = Readonly<Record<string, unknown>>;
 
 /**
  * The requests that code is followed for. It is off while there is none: Node.js 20 follows every promise of the process
  * otherwise, those of sends too.
  */
-const followed = new AsyncLocalStorage<{ facts(): Facts } | undefined>();
+const followed = new AsyncLocalStorage<{ logFields(): LogFields } | undefined>();
 let open = 0;
 
 /** The request whose handling has just been called, up to its first wait. */
-let calling: RequestPlace | undefined;
+let calling: CurrentRequest | undefined;
 
 /** A request while it is handled: every line of the log that its handling leads to names it. */
-export class RequestPlace {
+export class CurrentRequest {
   readonly requestId: string;
   readonly traceparent: string | null;
   #isOver = false;
@@ -52,7 +52,7 @@ export class RequestPlace {
     if (open === 0) followed.disable();
   }
 
-  facts(): Facts {
+  logFields(): LogFields {
     if (this.#isOver) return {};
     const traceId = parseTraceparent(this.traceparent)?.traceId;
     return { requestId: this.requestId, traceId };
@@ -60,29 +60,29 @@ export class RequestPlace {
 }
 
 /** The request that is handled here; undefined for none, and for several together. */
-export function requestPlace(): RequestPlace | undefined {
+export function currentRequest(): CurrentRequest | undefined {
   if (calling !== undefined || open === 0) return calling;
-  const place = followed.getStore();
-  return place instanceof RequestPlace ? place : undefined;
+  const request = followed.getStore();
+  return request instanceof CurrentRequest ? request : undefined;
 }
 
 /** Some requests, or none, that something is done for together. */
-export type RequestPlaces = readonly (RequestPlace | undefined)[];
+export type CurrentRequests = readonly (CurrentRequest | undefined)[];
 
 /** Runs what is done for requests together, and follows it if it follows any. */
-export function forRequests<Result>(places: RequestPlaces, run: () => Result): Result {
+export function forRequests<Result>(requests: CurrentRequests, run: () => Result): Result {
   if (open === 0) return run();
-  return followed.run({ facts: () => factsOf(places) }, run);
+  return followed.run({ logFields: () => logFieldsOf(requests) }, run);
 }
 
-/** What a line of the log says of what is done for requests together. */
-export function factsOf(places: RequestPlaces): Facts {
-  const [first] = places;
-  if (places.every((place) => place === first)) return first?.facts() ?? {};
-  return { requestIds: places.flatMap((place) => place?.facts().requestId ?? []) };
+/** Log fields of a batch, which is done for several requests together. */
+export function logFieldsOf(requests: CurrentRequests): LogFields {
+  const [first] = requests;
+  if (requests.every((request) => request === first)) return first?.logFields() ?? {};
+  return { requestIds: requests.flatMap((request) => request?.logFields().requestId ?? []) };
 }
 
-/** What a line of the log says of the request that it is written below: its id and, where it has a trace, that one's. */
-export function requestFacts(): Facts {
-  return (calling ?? followed.getStore())?.facts() ?? {};
+/** Log fields of the current request: its id and, where it has a trace, the trace's id. */
+export function requestFields(): LogFields {
+  return (calling ?? followed.getStore())?.logFields() ?? {};
 }
