@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import { withTimeout } from '../../core/waiting.ts';
 import type { GuardedConnections } from './agent.ts';
 import { allowedAddresses, type LookUp } from './allowed-addresses.ts';
@@ -18,11 +17,9 @@ import { RequestDeadline, type RequestTimes } from './deadline.ts';
 import { EgressError, failureOf, mayPass } from './failures.ts';
 import { openFile } from './file.ts';
 import type { EgressSettings } from './settings.ts';
-import { readTarget, type Target } from './target.ts';
+import { readTarget } from './target.ts';
 
 const maxRedirects = 3;
-/** How many addresses are kept as read; those used longest ago go first. */
-const mostTargets = 1_000;
 /** Headers of a request for a file. Some hosts refuse one that does not say what it comes from. */
 const fileHeaders = { 'user-agent': 'Media-Fetch/1.0' };
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
@@ -30,7 +27,6 @@ const redirects: readonly number[] = [301, 302, 303, 307, 308];
 /** The `egress` of the container: one pool of connections for all, opened with the first request. */
 export class GuardedEgress implements ClosableEgress {
   readonly #settings: EgressSettings;
-  readonly #targets = new LRUCache<string, Target>({ max: mostTargets });
   readonly #underWay = new Set<RequestDeadline>();
   #isClosed = false;
   #connections: Promise<GuardedConnections> | undefined;
@@ -70,7 +66,7 @@ export class GuardedEgress implements ClosableEgress {
   async post(request: EgressPost): Promise<EgressOutcome<EgressAnswer>> {
     const deadline = this.#deadline(request);
     try {
-      const { url } = this.#target(request.url);
+      const { url } = readTarget(request.url, this.#settings.rules);
       const { headers, body, connectTimeoutMs } = request;
       const sent = { url, headers, body, connectTimeoutMs, deadline };
       const connections = await this.#open();
@@ -103,15 +99,6 @@ export class GuardedEgress implements ClosableEgress {
     this.#isClosed = true;
     for (const deadline of [...this.#underWay]) deadline.cut();
     await (await this.#connections)?.agent.destroy();
-  }
-
-  /** Reads the address of a receiver, which is posted to again and again. @throws EgressError `blocked` */
-  #target(url: string): Target {
-    const known = this.#targets.get(url);
-    if (known !== undefined) return known;
-    const target = readTarget(url, this.#settings.rules);
-    this.#targets.set(url, target);
-    return target;
   }
 
   /** Loading undici takes a tenth of a second, which a start need not wait for. */
