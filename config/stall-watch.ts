@@ -43,7 +43,7 @@ export const unwatched: Watch = {
 /**
  * Blames a standstill of the event loop on the driver whose code ran. Calls into a driver are timed. Later code of the
  * driver is seen only from an answer of the gateway on, or where it calls the gateway; other callbacks are not seen.
- * Later code is blamed only if processor time was used, which a suspended process or a slow disk does not.
+ * Later code is blamed only if it used processor time: a suspended process and a slow disk use none.
  */
 export class StallWatch {
   readonly #faults: DriverFaults;

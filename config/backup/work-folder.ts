@@ -34,8 +34,9 @@ const prefixOf = (database: string, command: WorkCommand): string =>
   `${basename(database)}.unfinished-${command}-`;
 
 /**
- * Runs a command with a temporary folder beside the database, and deletes the folder at the end. A signal ends the
- * command as soon as SQLite has finished the copy under way. Folders of killed commands are deleted before the start.
+ * Runs a command with a temporary folder beside the database. At the end it deletes the folder and what is left over
+ * elsewhere. A signal ends the command as soon as SQLite has finished the copy under way. What killed commands have left
+ * is deleted before the start.
  */
 export async function inWorkFolder<T>(
   database: string,

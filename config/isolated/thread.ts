@@ -60,8 +60,7 @@ export class DriverThread {
         this.#silent = 0;
         this.#blocking.isLate = false;
       },
-      log: (level: keyof DriverLog, declaration: object, message: string) =>
-        log[level](declaration, message),
+      log: (level: keyof DriverLog, fields: object, message: string) => log[level](fields, message),
       unhandled(accountId: string | null, error: SentError): void {
         const fault = { kind: 'unhandled', channel, accountId, call: 'later' } as const;
         faults.report({ ...fault, error: receivedError(error) });

@@ -50,10 +50,10 @@ export interface DriverContext {
 
 /** Structured log lines. Never hand it a key, a code, a password or a message's text. */
 export interface DriverLog {
-  debug(facts: object, message: string): void;
-  info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-  error(facts: object, message: string): void;
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
 }
 
 /** One network's code for one channel, in one process. */

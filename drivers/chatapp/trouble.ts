@@ -35,8 +35,8 @@ export class Trouble {
   }
 
   /**
-   * Pauses before the next try, at most until the connection ends. The network names the pause, or it ends when the
-   * network lets a stopped account go on; after other refusals it grows with each.
+   * Pauses before the next try, at most until the connection ends: as long as the network names; for a stopped account
+   * until the network lets it go on; after other refusals longer each time.
    */
   async pause(error: unknown): Promise<void> {
     const { port, accountCheck, accountId, signal } = this.#parts;

@@ -88,6 +88,7 @@ export class PhoneSettings {
         log.debug({ accountId }, 'changed settings wait for a key of the phone');
         return;
       }
+      if (wanted.includes(addressBook)) await this.#noteImportEnd();
       await keys.writes.surelyDurable();
       for (const { node } of offered) await this.#socket.sendMessageAck(node);
     } catch (error) {
@@ -102,15 +103,21 @@ export class PhoneSettings {
     const { keys, log, accountId } = this.#parts;
     if (!keys.imports.contacts || keys.login.myAppStateKeyId === undefined) return;
     try {
-      if (!(await this.#read([addressBook], true)) || this.#over) return;
-      if ((await keys.writes.get([importEndName])).has(importEndName)) return;
-      keys.importEndsAt = Date.now() + importMs;
-      keys.writes.set(new Map([[importEndName, String(keys.importEndsAt)]]));
+      if (await this.#read([addressBook], true)) await this.#noteImportEnd();
     } catch (error) {
       if (this.#over) return;
       const fields = { accountId, error: errorText(error) };
       log.warn(fields, 'the address book could not be read: the next connection tries again');
     }
+  }
+
+  /** Sets the end of the import, once: the address book was read for the first time. */
+  async #noteImportEnd(): Promise<void> {
+    const { keys } = this.#parts;
+    if (!keys.imports.contacts || this.#over) return;
+    if ((await keys.writes.get([importEndName])).has(importEndName)) return;
+    keys.importEndsAt = Date.now() + importMs;
+    keys.writes.set(new Map([[importEndName, String(keys.importEndsAt)]]));
   }
 
   /**

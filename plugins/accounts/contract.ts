@@ -44,8 +44,9 @@ declare module '../../core/contracts/accounts.ts' {
      */
     restrictForSafety(accountId: string, until: number): Promise<boolean>;
     /**
-     * Erases what sessions of the tenant's accounts keep of a contact in memory, unless the contact has come back to
-     * the address. Answers whether there was something: call again until there is nothing.
+     * Deletes what the sessions of a tenant's accounts keep of an erased contact, stored credentials and memory alike,
+     * but for what is about a contact that has come back to the address. Answers whether credentials were deleted: call
+     * again until none were.
      * @throws GatewayError `unavailable`; Error when the process of a session does not answer, or no secret opens what
      * may be left
      */

@@ -18,8 +18,8 @@ import { toolNamed } from './tools.ts';
 // Made once: each would compile JSON Schema's own schemas anew, which takes half of a request's time.
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
 
-// The list is long and the same for all: it is written once, and put where the library has left a placeholder for it. Within a
-// text every quote is escaped, so that the placeholder is nowhere else.
+// The list is long and the same for all: it is written once, and put where the library has left a placeholder for it.
+// Within a text every quote is escaped, so that the placeholder is nowhere else.
 const listPlaceholder = { tools: [] };
 const listPlaceholderJson = `"result":${JSON.stringify(listPlaceholder)}`;
 

@@ -46,8 +46,8 @@ export class Deletion {
   }
 
   /**
-   * Deletes files of one contact, by its id or an alias, or of one tenant, first those behind the position of the last time.
-   * Answers why one of them is left; null when none is.
+   * Deletes files of one contact, by its id or an alias, or of one tenant, first those behind the position of the last
+   * time. Answers why one of them is left; null when none is.
    */
   async of(owner: MediaOwner, stop: AbortSignal): Promise<Error | null> {
     const present = await this.#present(owner);

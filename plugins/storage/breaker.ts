@@ -42,8 +42,8 @@ interface BreakerParts {
 
 /**
  * Circuit breaker between this process and its database. The first failure that says that the database is away, or
- * takes no writes, opens the circuit. While it is open, calls that would fail alike are refused at once, and one probe
- * a second at most writes. The first probe that succeeds closes it.
+ * takes no writes, opens the circuit. While it is open, calls that would fail alike are refused at once, and one probe at
+ * a time writes, at most one a second, until one succeeds and closes it.
  */
 export class Breaker {
   readonly #parts: BreakerParts;

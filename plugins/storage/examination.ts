@@ -29,7 +29,7 @@ export interface DatabaseReport {
 }
 
 /**
- * Asks a database for its report, and changes nothing. The file of an embedded one is read through, however large it is.
+ * Examines a database, and changes nothing. The file of an embedded one is read through, however large it is.
  * @returns null when the file of an embedded database is not there yet
  * @throws StartRefusal with a sentence when it cannot be opened
  */

@@ -31,9 +31,9 @@ export interface LoginTurn {
 }
 
 /**
- * Rate limiter of this process's log-ins. A log-in that a user waits for begins at once. Of all others at most
- * `perSecond` begin a second, and twice as many are under way. While the event loop is late, one begins only when no
- * log-in is under way.
+ * Rate limiter of this process's log-ins: hundreds of accounts at once leave time for other work. A log-in that a user
+ * waits for begins at once. Of all others at most `perSecond` begin a second, and twice as many are under way. While the
+ * event loop is late, one begins only when no log-in is under way.
  */
 export class LoginGate {
   readonly #options: GateOptions;

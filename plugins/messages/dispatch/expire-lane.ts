@@ -60,7 +60,7 @@ async function expireSome(
     // An open session may yet be answered. A restricted one takes nothing up again that was left unanswered.
     exceptFence: status === 'connected' ? await openFence(unit, accountId, before) : undefined,
   });
-  // Messages expire in order of age. After a clock was set back, an older message behind younger ones waits for those.
+  // Messages expire in the order of their acceptance. After a clock was set back, older ones wait behind younger ones.
   const waiting = first.filter(({ createdAt }) => createdAt < before);
   await changeQueued(unit, reporter, waiting, (message) =>
     givenUp(message, failures.expired(expireMs / 3_600_000, returnedFor(message)), unit.now),

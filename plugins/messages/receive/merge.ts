@@ -55,8 +55,8 @@ export async function storeMerges(unit: Unit, merges: Merges): Promise<void> {
 }
 
 /**
- * The threads after a merge, with the earlier opener and the earlier inbound message of both contacts. A thread is no
- * opener any more where the other contact's was none.
+ * The threads after a merge, with the earlier opener and the earlier inbound message of both contacts. Two openers to one
+ * person become one, the earlier.
  */
 function joinedThreads(threads: readonly Thread[], merges: Merges): readonly Thread[] {
   const byKey = new Map<string, Thread>();

@@ -172,8 +172,8 @@ export class QueuedMessageTable extends SqlTable {
 
   /**
    * Queued messages of all accounts, counted by channel, mode and status of the account. `stalledSince` is the dispatch
-   * of the queue's first message, or else the latest dispatch around it. A repeated first message counts from its
-   * acceptance.
+   * of the queue's first message, else the latest dispatch of a message behind it or shortly before it that has left the
+   * queue. It is the acceptance of the first message where that is later, and where that message is tried again.
    */
   async queues(): Promise<readonly QueueCount[]> {
     const index =

@@ -28,8 +28,8 @@ const alternatives = 200;
 /** The SQL of threads between an account and a contact. */
 export class ThreadTable extends SqlTable {
   /**
-   * Deletes a contact's threads, but for openers after a moment, which still count against the limits. Answers when the
-   * last remaining opener was accepted; null: none is left.
+   * Deletes a contact's threads, but for openers after a moment: those still count against the limits and keep nothing
+   * else. Answers when the latest of them was accepted; null: none is left.
    */
   async deleteButOpeners(contactId: string, since: number): Promise<number | null> {
     const { knex } = this.db;

@@ -16,8 +16,8 @@ export type GrantOutput =
 
 /**
  * Lane that grants subscriptions. The tenant's lock makes the limits of key and tenant exact under concurrent calls, and a
- * secret that comes twice at once one change. A grant ends the pause of its callback. A pause that a webhook shares ends
- * with the webhook's own re-enabling. Repeatable.
+ * secret that comes twice at once one change. A grant ends the pause of its callback, unless a webhook has the same URL:
+ * that pause ends with the webhook's own re-enabling. Repeatable.
  * @param mostPerKey `mcp.max_event_subscriptions`
  */
 export function makeGrantLane(

@@ -65,8 +65,9 @@ export class ChangeWriter {
   }
 
   /**
-   * Receivers without a subscription, or whose webhooks are all new: a former pause does not concern those. The reset also keeps a receiver: whoever has read it before stores deliveries there yet, where they are
-   * found, and moved.
+   * Receivers without a subscription, or whose webhooks are all new (callbacks of MCP do not count): a former pause does
+   * not concern those. The reset also keeps a receiver: whoever has read it before stores deliveries there yet, where
+   * they are found, and moved.
    */
   async #begunAnew({ webhooks }: Unit): Promise<readonly string[]> {
     const created = [...this.#created.values()].map(({ receiverId }) => receiverId);

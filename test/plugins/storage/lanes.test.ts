@@ -105,8 +105,8 @@ for (const { name, create } of databases) {
       const said = async (how: 'call' | 'follow') => {
         lines.length = 0;
         const requests = ['one', 'two'].map((id) => new CurrentRequest(id, null));
-        await Promise.all([...requests.map((place) => place[how](submit)), submit()]);
-        for (const place of requests) place.end();
+        await Promise.all([...requests.map((request) => request[how](submit)), submit()]);
+        for (const request of requests) request.end();
         log.warn('ended');
         return lines.map((line) => {
           const { msg, requestId = null, requestIds = requestId } = JSON.parse(line);

@@ -6,17 +6,17 @@ export class LogLines implements DriverLog {
   readonly lines: string[] = [];
   readonly #forbidden = new Set<string>();
 
-  debug(facts: object, message: string): void {
-    this.#add(facts, message);
+  debug(fields: object, message: string): void {
+    this.#add(fields, message);
   }
-  info(facts: object, message: string): void {
-    this.#add(facts, message);
+  info(fields: object, message: string): void {
+    this.#add(fields, message);
   }
-  warn(facts: object, message: string): void {
-    this.#add(facts, message);
+  warn(fields: object, message: string): void {
+    this.#add(fields, message);
   }
-  error(facts: object, message: string): void {
-    this.#add(facts, message);
+  error(fields: object, message: string): void {
+    this.#add(fields, message);
   }
 
   /** A key, a code, a password or a message's text. */
@@ -33,8 +33,8 @@ export class LogLines implements DriverLog {
     return this.lines.filter((line) => forms.some((form) => line.includes(form)));
   }
 
-  #add(facts: object, message: string): void {
-    this.lines.push(`${message} ${written(facts)}`);
+  #add(fields: object, message: string): void {
+    this.lines.push(`${message} ${written(fields)}`);
   }
 }
 
@@ -42,10 +42,10 @@ function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** Facts as the gateway's log writes them, and errors under any name: with all their fields. */
-function written(facts: object): string {
+/** Fields as the gateway's log writes them, and errors under any name: with all their fields. */
+function written(fields: object): string {
   const seen = new Set<unknown>();
-  return JSON.stringify(facts, (_, value: unknown) => {
+  return JSON.stringify(fields, (_, value: unknown) => {
     if (typeof value === 'bigint') return String(value);
     if (typeof value !== 'object' || value === null) return value;
     if (seen.has(value)) return '[seen]';
