@@ -29,7 +29,7 @@ export function announcingSessions(outdated: () => void): RpcCallMiddleware {
   };
 }
 
-/** Dependencies of the look-up of data centers' addresses. */
+/** Dependencies of `knownDataCenters`. */
 export interface DataCenterParts {
   library(): BaseTelegramClient;
   /** Asks the network; the error handling is that of every call. */

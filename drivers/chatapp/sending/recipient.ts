@@ -9,7 +9,7 @@ import type { ChatList } from './chat-list.ts';
 /** Pause before the network is asked for a contact again, in milliseconds; the message waits. */
 const failedPauseMs = 5_000;
 
-/** Dependencies of the look-up of recipients. */
+/** Dependencies of finding a message's recipient. */
 export interface RecipientParts {
   readonly buffer: CredentialBuffer;
   readonly people: People;

@@ -11,11 +11,11 @@ export interface UnreadMessage {
 /** Messages of one account that were sent and not read, in memory, by contact. */
 export class UnreadMessages {
   readonly #references = new Map<number, Map<number, string | null>>();
-  /** Contacts of whom no message is missing here. */
+  /** Contacts whose unread messages are all in memory. */
   readonly #lookedUp = new Set<number>();
   #size = 0;
 
-  /** A message went out. Too many, and the oldest leaves: its contact has to be looked up when it is read. */
+  /** Adds a sent message. Above the limit the oldest one is dropped: the network is asked for it once it is read. */
   add({ userId, id, reference }: UnreadMessage): void {
     const unread = this.#references.get(userId) ?? new Map<number, string | null>();
     this.#references.set(userId, unread);
@@ -24,7 +24,7 @@ export class UnreadMessages {
     if (this.#size > mostUnread) this.#forgetOldest();
   }
 
-  /** Messages of a contact up to one of them, in no order. */
+  /** Messages of a contact up to the network id `last`, in no order. */
   upTo(userId: number, last: number): readonly UnreadMessage[] {
     const unread = [...(this.#references.get(userId) ?? [])];
     return unread.flatMap(([id, reference]) => (id <= last ? { userId, id, reference } : []));
@@ -40,7 +40,7 @@ export class UnreadMessages {
     );
   }
 
-  /** Whether the message is here and this process did not send it. */
+  /** Whether the message is in memory, and sent by another process or from the phone. */
   isForeign(userId: number, id: number): boolean {
     return this.#references.get(userId)?.get(id) === null;
   }

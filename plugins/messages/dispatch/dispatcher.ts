@@ -167,13 +167,13 @@ export class Dispatcher {
     return isOpen && !isPaused && this.#session.mayAct();
   }
 
-  /** The session may send, and whom the session may write to has not changed since the step was taken. */
+  /** Whether the session may send, with the restriction that the step was taken under. */
   #maySendAs({ closedToStrangers }: DispatchStep): boolean {
     const isClosed = this.#session.restriction === 'new_contacts';
     return this.#maySend() && isClosed === (closedToStrangers !== null);
   }
 
-  /** The session may send, and only the acceptance decides what goes out. */
+  /** Whether the session may send without a restriction: only the acceptance decides what goes out. */
   #isFree(): boolean {
     return this.#maySend() && this.#session.restriction === null;
   }

@@ -34,10 +34,10 @@ interface ContactLookup {
   readonly accountId: string | null;
 }
 
-/** SQL that finds tenants `t`, accounts `a` and contacts `c` for look-ups, with the values of its two places. */
+/** Parts of a select that finds the tenant `t`, account `a` and contact `c` of each look-up, with their values. */
 interface LookupSql {
   readonly from: string;
-  /** The SQL of the contact's alias; `null` where contacts are not looked up by id. */
+  /** Expression for the alias that was named; the text `null` where contacts are not found by id. */
   readonly alias: string;
   readonly where: string;
   readonly inFrom: readonly Value[];
@@ -185,7 +185,7 @@ const ascii = 'varchar(60) character set ascii collate ascii_bin';
 /** A column of a network's texts: where it meets a column that compares by bytes, the bytes decide. */
 const anyText = `varchar(${longestAddress}) character set utf8mb4 collate utf8mb4_general_ci`;
 
-/** SQL for a table of look-ups, from their JSON. */
+/** Expression of a table with a row for each look-up, which its one value holds as JSON. */
 function mysqlNames(column: LookupColumn): string {
   const types = [ascii, column === 'network_id' ? anyText : ascii, ascii];
   const columns = ['tenant', 'name', 'account'].map(
@@ -200,7 +200,7 @@ function storableOrNull(text: string | null): string | null {
   return text !== null && fit.test(text) ? text : null;
 }
 
-/** Makes the look-up of a reference by the text that `textOf` takes from it. */
+/** Makes a function from a reference to its look-up, by the text that `textOf` takes from the reference. */
 function lookupBy(
   textOf: (reference: SendReference) => string | null,
 ): (reference: SendReference) => ContactLookup {
@@ -211,7 +211,7 @@ function lookupBy(
   });
 }
 
-/** The look-ups of a reference by address, one for each; one that finds nothing where the reference has no address. */
+/** Look-ups of a reference, one for each address; without an address, one that finds nothing. */
 function addressLookups(reference: SendReference): readonly ContactLookup[] {
   const addresses = new Set(reference.addresses?.values());
   return (addresses.size === 0 ? [null] : [...addresses]).map((address) =>
