@@ -36,7 +36,7 @@ export async function compileProgram(folder) {
   });
 }
 
-/** Compiles the console's modules and styles for browsers, without comments and blanks and with short names. */
+/** Compiles the console's modules and styles for browsers, as short as they get file by file. */
 export async function compileConsole(folder) {
   const { outputFiles } = await build({
     ...common(folder),
@@ -44,8 +44,7 @@ export async function compileConsole(folder) {
     write: false,
     platform: 'browser',
     target: 'es2022',
-    minifyWhitespace: true,
-    minifyIdentifiers: true,
+    minify: true,
     jsx: 'automatic',
     jsxImportSource: 'preact',
     // Else each element has a comment for bundlers.
