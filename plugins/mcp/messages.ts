@@ -2,6 +2,7 @@ import {
   ErrorCode,
   type JSONRPCMessage,
   JSONRPCMessageSchema,
+  type JSONRPCRequest,
 } from '@modelcontextprotocol/sdk/types.js';
 import { isJsonObject } from '../../core/json-object.ts';
 import { type JsonRpcError, jsonRpcError } from './json-rpc.ts';
@@ -60,7 +61,15 @@ export function readMessages(
   }
   // A notification beside requests says nothing to a server without state; one of them, `cancelled`, would
   // leave its request without an answer.
-  return { messages: ids.length === 0 ? messages : messages.filter(isRequest), batch, calls };
+  const read = ids.length === 0 ? messages : messages.filter(isRequest).map(withoutTask);
+  return { messages: read, batch, calls };
+}
+
+/** A request without its `task`, which a server without tasks has to ignore (MCP 2025-11-25, Tasks). */
+function withoutTask(request: JSONRPCRequest): JSONRPCRequest {
+  if (request.params === undefined) return request;
+  const { task: _task, ...params } = request.params;
+  return { ...request, params };
 }
 
 /** The name of the tool that a message may call, which is counted when the tool is called; undefined where it calls none. */
@@ -74,9 +83,7 @@ function refused(code: number, message: string): { readonly error: JsonRpcError 
   return { error: jsonRpcError(code, message) };
 }
 
-function isRequest(
-  message: JSONRPCMessage,
-): message is JSONRPCMessage & { id: string | number; method: string } {
+function isRequest(message: JSONRPCMessage): message is JSONRPCRequest {
   return 'method' in message && 'id' in message;
 }
 

@@ -1,0 +1,43 @@
+import t from 'tap';
+import { postMcp, rpc, toolAnswerOf } from '../../harness/agent.ts';
+import { keys, sampleGateway } from '../api/sample.ts';
+
+const sample = await sampleGateway(0, { tools: true });
+t.teardown(() => sample.gateway.close());
+
+const post = (body: string) => postMcp(`${sample.origin}/mcp`, keys.good, { body });
+
+t.test('a request that asks to be done as a task is done as any other', async (t) => {
+  const task = { ttl: 60_000 };
+  for (const [method, params] of [
+    ['tools/call', { name: 'list_things', arguments: {} }],
+    ['tools/call', { name: 'no_tool' }],
+    ['tools/list', {}],
+    ['ping', {}],
+  ] as const) {
+    const { body } = await post(rpc(method, params));
+    for (const wish of [task, {}]) {
+      t.same((await post(rpc(method, { ...params, task: wish }))).body, body, method);
+    }
+  }
+  const call = rpc('tools/call', { name: 'list_things', arguments: {}, task });
+  const [answer] = (await post(`[${call},${rpc('ping', { task }, 2)}]`)).body as [
+    { result: unknown },
+  ];
+  t.equal(toolAnswerOf(answer.result).status, 200, 'in a batch too');
+});
+
+t.test('calls that ask to be done as tasks count against the rate', async (t) => {
+  const limited = await sampleGateway(5, { tools: true });
+  t.teardown(() => limited.gateway.close());
+  const body = rpc('tools/call', { name: 'list_things', arguments: {}, task: {} });
+  const begunAt = performance.now();
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, () => postMcp(`${limited.origin}/mcp`, keys.good, { body })),
+  );
+  const served = answers.filter(
+    (answer) => toolAnswerOf((answer.body as { result: unknown }).result).status === 200,
+  ).length;
+  const most = 10 + (5 * (performance.now() - begunAt)) / 1_000;
+  t.ok(served >= 10 && served <= most, `${served} of 40`);
+});
