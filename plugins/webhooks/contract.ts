@@ -30,6 +30,8 @@ export interface GrantedSubscription {
     readonly lastError: string | null;
     readonly failingSince: number | null;
   };
+  /** Whether its callback gets nothing until a webhook with the same URL is re-enabled. */
+  readonly isPaused: boolean;
 }
 
 /** Why the challenge of a callback was not passed. */

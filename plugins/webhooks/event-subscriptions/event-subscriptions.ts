@@ -89,7 +89,7 @@ export function makeEventSubscriptions(parts: EventSubscriptionsParts): McpEvent
     );
     if (output === 'no_tenant') throw new GatewayError('unauthorized');
     if ('limit' in output) return { refused: output };
-    const { webhook, health } = output;
+    const { webhook, health, isPaused } = output;
     return {
       id,
       expiresAt: webhook.grant?.expiresAt ?? 0,
@@ -98,6 +98,7 @@ export function makeEventSubscriptions(parts: EventSubscriptionsParts): McpEvent
         lastError: health?.lastFailure?.message ?? null,
         failingSince: health?.failingSince ?? null,
       },
+      isPaused,
     };
   }
 

@@ -10,7 +10,12 @@ import { type GrantInput, granted, limitRefusal } from './grant.ts';
 
 /** The subscription after the grant, with the health of its callback before it; or that there are too many, or its tenant is gone. */
 export type GrantOutput =
-  | { readonly webhook: Webhook; readonly health: Health | null }
+  | {
+      readonly webhook: Webhook;
+      readonly health: Health | null;
+      /** Whether the callback is paused still. */
+      readonly isPaused: boolean;
+    }
   | LimitRefusal
   | 'no_tenant';
 
@@ -60,16 +65,18 @@ export function makeGrantLane(
       const found = await receivers.forChange(all.map(({ receiverId }) => receiverId));
       const disabled = found.filter(({ health }) => health.disabledAt !== null);
       const sharing = await webhooks.ofReceivers(disabled.map(({ id }) => id));
-      const ofWebhooks = new Set(
+      const stayPaused = new Set(
         sharing.filter(({ grant }) => grant === null).map(({ receiverId }) => receiverId),
       );
-      const paused = disabled.filter(({ id }) => !ofWebhooks.has(id));
+      const paused = disabled.filter(({ id }) => !stayPaused.has(id));
       logPauses(unit, log, paused, () => ({ disabledAt: null, disabledReason: null }));
       for (const { id } of paused) await receivers.reenable(id, now);
       const healths = new Map(found.map(({ id, health }) => [id, health]));
       return results.map((webhook) => {
         if (typeof webhook === 'string' || 'limit' in webhook) return webhook;
-        return { webhook, health: healths.get(webhook.receiverId) ?? null };
+        const { receiverId } = webhook;
+        const health = healths.get(receiverId) ?? null;
+        return { webhook, health, isPaused: stayPaused.has(receiverId) };
       });
     },
   };

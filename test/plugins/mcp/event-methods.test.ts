@@ -14,7 +14,7 @@ const caller: Caller = {
 const delivery = { mode: 'webhook', url: 'https://agent.example/hook', secret: newSecret() };
 
 /** Calls of `events/subscribe`, with what they come to want. */
-function subscribing() {
+function subscribing(isPaused = false) {
   const wanted: WantedSubscription[] = [];
   const fail = async (): Promise<never> => {
     throw new Error('not asked');
@@ -27,7 +27,7 @@ function subscribing() {
     subscriptions: () => ({
       subscribe: async (_caller: Caller, one: WantedSubscription) => {
         wanted.push(one);
-        return { id: 'wh_sub_1', expiresAt: 1, health };
+        return { id: 'wh_sub_1', expiresAt: 1, health, isPaused };
       },
       unsubscribe: fail,
     }),
@@ -83,6 +83,13 @@ t.test('another mode of delivery is not supported, whatever else it has', async 
   await t.rejects(subscribe({ delivery: { url: delivery.url, secret: delivery.secret } }), none);
   await t.rejects(subscribe({ delivery: null }), { code: -32_602, message: /delivery/ });
   t.same(wanted, []);
+});
+
+t.test('a subscription is active unless its callback is paused', async (t) => {
+  for (const isPaused of [false, true]) {
+    const answer = await subscribing(isPaused).subscribe({ delivery });
+    t.match(answer, { deliveryStatus: { active: !isPaused } });
+  }
 });
 
 t.test(

@@ -28,7 +28,7 @@ export async function subscribe(
   const wanted = { type, accountId: given?.account_id ?? null, url, secret, ttlMs };
   const outcome = await subscriptions.subscribe(caller, wanted, requestId);
   if ('refused' in outcome) throw refusalOf(outcome.refused);
-  const { id, expiresAt, health } = outcome;
+  const { id, expiresAt, health, isPaused } = outcome;
   const { lastDeliveryAt, lastError, failingSince } = health;
   return {
     id,
@@ -37,7 +37,7 @@ export async function subscribe(
     // A subscription begins now: what a client may have missed behind its cursor is read with events/poll.
     truncated: cursor != null,
     deliveryStatus: {
-      active: true,
+      active: !isPaused,
       lastDeliveryAt: lastDeliveryAt === null ? null : timestamp(lastDeliveryAt),
       lastError,
       ...(failingSince === null ? {} : { failedSince: timestamp(failingSince) }),

@@ -129,9 +129,10 @@ for (const { name, create } of databases) {
     const { tenantId } = caller;
     const alone = { ...wanted(newSecret()), url: `${url}/alone` };
     const shared = { ...wanted(newSecret()), url: `${url}/shared` };
-    const subscribe = async (...all: readonly WantedSubscription[]) => {
-      for (const one of all) {
-        t.match(await subscriptions.subscribe(caller, one, 'req_1'), { id: /^wh_sub_/ });
+    const subscribe = async (...all: readonly (readonly [WantedSubscription, boolean])[]) => {
+      for (const [one, isPaused] of all) {
+        const answer = await subscriptions.subscribe(caller, one, 'req_1');
+        t.match(answer, { id: /^wh_sub_/, isPaused }, 'and whether it is paused is said');
       }
     };
     const receivers = [alone, shared].map((one) => receiverId(tenantId, one.url));
@@ -139,7 +140,7 @@ for (const { name, create } of databases) {
       const found = await storage.read.receivers.find(receivers);
       return receivers.map((id) => found.find((one) => one.id === id)?.health.disabledAt);
     };
-    await subscribe(alone, shared);
+    await subscribe([alone, false], [shared, false]);
     const lane = makeChangeLane({ maxSubscriptions: 10, previousSecretMs: 1_000, log });
     const id = newId('wh');
     const filter = { accountIds: null, channels: null, subscribedTo: ['message.sent'] } as const;
@@ -152,12 +153,13 @@ for (const { name, create } of databases) {
       unit.receivers.saveHealth(receivers.map((one) => ({ id: one, health: pausedHealth(1) }))),
     );
 
-    await subscribe(alone, shared);
+    await subscribe([alone, false], [shared, true]);
     t.same(await disabledAt(), [null, 1], 'nobody has enabled the webhook again');
-    await subscribe({ ...shared, type: 'message.sent' });
+    await subscribe([{ ...shared, type: 'message.sent' }, true]);
     t.same(await disabledAt(), [null, 1], 'nor does a new subscription');
     await storage.submit(lane, { tenantId, id, change: { kind: 'reenable' } });
     t.same(await disabledAt(), [null, null], 'whoever may change the webhook does');
+    await subscribe([shared, false]);
   });
 }
 
