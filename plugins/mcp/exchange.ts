@@ -52,7 +52,8 @@ export async function exchange(
   // A refusal for its headers comes with each portion, and a notification has no answer.
   const [first] = answers;
   if (first === undefined) return { status: 202, contentType: null, body: '' };
-  if (first.status !== 200 || answers.length === 1) return withLists(first, parts.list);
+  if (first.status !== 200) return withLists(first, parts.list);
+  // The answer to one request comes as an object, those to more come as an array.
   const body = answers.map((answer) => answer.body.replace(/^\[|\]$/g, '')).join();
   return withLists({ ...first, body: `[${body}]` }, parts.list);
 }

@@ -41,3 +41,30 @@ t.test('calls that ask to be done as tasks count against the rate', async (t) =>
   const most = 10 + (5 * (performance.now() - begunAt)) / 1_000;
   t.ok(served >= 10 && served <= most, `${served} of 40`);
 });
+
+t.test('an array is answered with an array, also when it has one request', async (t) => {
+  const notice = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  const one = { jsonrpc: '2.0', id: 1, result: {} };
+  const ping = rpc('ping');
+  t.same((await post(ping)).body, one, 'one message by itself is not');
+  for (const [what, messages] of [
+    ['a request', [ping]],
+    ['a request and a notification', [ping, notice]],
+    ['a notification and a request', [notice, ping]],
+  ] as const) {
+    t.strictSame(
+      await post(`[${messages.join()}]`).then(({ status, body }) => ({ status, body })),
+      { status: 200, body: [one] },
+      what,
+    );
+  }
+  const three = [ping, rpc('ping', {}, 2), rpc('ping', {}, 3)];
+  t.same(
+    (await post(`[${three.join()}]`)).body,
+    [1, 2, 3].map((id) => ({ ...one, id })),
+    'the last of an odd number is answered by itself',
+  );
+  const [list] = (await post(`[${rpc('tools/list')}]`)).body as [{ result: { tools: unknown[] } }];
+  t.ok(list.result.tools.length > 3, 'a list is one answer, too');
+  t.match(await post(`[${notice}]`), { status: 202, body: null }, 'nothing is no array');
+});
