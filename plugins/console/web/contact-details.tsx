@@ -44,8 +44,10 @@ function Details(props: {
       ...Object.fromEntries(changed.map((flag) => [flag, chosen.includes(flag)])),
     };
     if (Object.keys(body).length === 0) return;
-    await session.client.call('update_contact', { path: { id: contact.id }, body });
-    props.onChange();
+    // Where the answer is lost it may have changed all the same.
+    await session.patient
+      .call('update_contact', { path: { id: contact.id }, body })
+      .finally(props.onChange);
   };
   return (
     <Dialog title={nameOf(contact)} onClose={onClose}>

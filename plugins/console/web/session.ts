@@ -28,6 +28,8 @@ export type Keys = Map<string, { readonly key: string; readonly at: number }>;
 /** Who is signed in. */
 export interface Session {
   readonly client: GatewayClient;
+  /** As `client`, for a change of all messages of a contact: it waits five minutes. */
+  readonly patient: GatewayClient;
   readonly me: Me;
   readonly isTest: boolean;
   /** By conversation: a reader who goes on to another page finds them again. */
@@ -73,6 +75,7 @@ export function clientOf(
   apiKey: string,
   retryForMs: number,
   watch: (answer: Response | null) => void = () => {},
+  timeoutMs = 30_000,
 ): GatewayClient {
   const request: typeof fetch = async (input, init) => {
     try {
@@ -86,7 +89,7 @@ export function clientOf(
       throw error;
     }
   };
-  return new GatewayClient({ baseUrl, apiKey, retryForMs, fetch: request });
+  return new GatewayClient({ baseUrl, apiKey, retryForMs, timeoutMs, fetch: request });
 }
 
 /**
@@ -97,7 +100,9 @@ export async function signIn(apiKey: string): Promise<Session> {
   const client = clientOf(apiKey, 0);
   const me = await client.call('get_me');
   if (me.key.scopes?.includes('read') === false) throw new Error(texts.signIn.blind);
-  return { client, me, isTest: me.tenant.mode === 'test', drafts: new Map(), keys: new Map() };
+  const patient = clientOf(apiKey, 0, undefined, 5 * 60_000);
+  const isTest = me.tenant.mode === 'test';
+  return { client, patient, me, isTest, drafts: new Map(), keys: new Map() };
 }
 
 /**

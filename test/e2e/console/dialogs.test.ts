@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import t from 'tap';
 import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
 import { runGateway } from '../../harness/gateway.ts';
@@ -45,6 +46,41 @@ t.test('what dialogs leave behind', { skip: skipWithoutBrowser }, async (t) => {
     await dialog.waitFor({ state: 'detached' });
     const expected = { name: 'Ada L.', do_not_disturb: true, automation_paused: true };
     t.match((await api.get(path)).body, expected);
+  });
+
+  await t.test('a change that takes minutes, and one whose answer is lost', async (t) => {
+    const other = await context.newPage();
+    await other.clock.install();
+    await signIn(other, origin, gateway.key);
+    await other.goto(`${origin}/console#/conversations`);
+    await other.getByRole('link', { name: /Ada/ }).click();
+    const rename = async (name: string) => {
+      await other.getByRole('button', { name: 'Contact', exact: true }).click();
+      await other.getByLabel('Name').fill(name);
+      const asking = other.waitForRequest((request) => request.method() === 'PATCH');
+      await other.getByRole('button', { name: 'Save' }).click();
+      await asking;
+    };
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    await other.route(`**/v1${path}`, (route) => held.then(() => route.continue()), { times: 1 });
+    await rename('Ada, slowly');
+    await other.clock.fastForward('04:00');
+    goOn();
+    await other.getByRole('dialog').waitFor({ state: 'detached' });
+    await other.getByRole('heading', { name: 'Ada, slowly' }).waitFor();
+    t.pass('is waited for');
+
+    const lose = (route: Route) => route.fetch().then(() => route.abort());
+    await other.route(`**/v1${path}`, lose, { times: 1 });
+    await rename('Ada, lost');
+    await other.getByText('its answer was lost').waitFor();
+    await other.keyboard.press('Escape');
+    await other.getByRole('heading', { name: 'Ada, lost' }).waitFor();
+    t.pass('is shown all the same');
+    await other.close();
   });
 
   await t.test('another value was not copied', async () => {
