@@ -32,10 +32,10 @@ export class ChatappConnection {
   readonly #over = new AbortController();
 
   constructor(parts: ChatappConnectionParts) {
-    const { buffer, people, chatList, progress, marks } = parts.memory;
+    const { buffer, people, chatList, progress, marks, waits } = parts.memory;
     const { signal } = this.#over;
     parts.client.signal.addEventListener('abort', () => this.stop(), { once: true });
-    const kept = { buffer, people, chatList, progress, marks };
+    const kept = { buffer, people, chatList, progress, marks, waits };
     const shared = { ...parts, ...kept, signal, log: parts.port.log };
     this.accountCheck = new AccountCheck(shared);
     const { accountCheck } = this;

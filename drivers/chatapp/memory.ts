@@ -4,6 +4,7 @@ import type {
   CredentialStore,
   StoredCredentials,
 } from '../../core/contracts/driver.ts';
+import { NamedWaits } from './named-waits.ts';
 import { People } from './people.ts';
 import { type Person, personName } from './person.ts';
 import { Progress } from './progress.ts';
@@ -21,6 +22,7 @@ export class Memory {
   readonly chatList: ChatList;
   readonly progress: Progress;
   readonly marks: ReadMarks;
+  readonly waits = new NamedWaits();
 
   constructor(credentials: CredentialStore) {
     this.buffer = new CredentialBuffer(credentials);

@@ -1,5 +1,6 @@
 import { type ContactAddress, DriverError, type Port } from '../../../core/contracts/driver.ts';
 import type { Client } from '../client.ts';
+import type { NamedWaits } from '../named-waits.ts';
 import type { People } from '../people.ts';
 import { type Person, personContact } from '../person.ts';
 import { isRpcError, meaningOf } from '../rpc-errors.ts';
@@ -14,6 +15,7 @@ export interface RecipientParts {
   readonly buffer: CredentialBuffer;
   readonly people: People;
   readonly chatList: ChatList;
+  readonly waits: NamedWaits;
   readonly client: Client;
   readonly port: Port;
 }
@@ -49,25 +51,28 @@ export async function recipientOf(
 }
 
 async function byId(
-  { people, chatList, client }: RecipientParts,
+  { people, chatList, waits, client }: RecipientParts,
   id: number,
   signal: AbortSignal,
 ): Promise<Person | null> {
   const known = await people.find(id);
   if (known !== null) return known;
+  refuseInside(waits, 'messages.getDialogs');
   try {
     await client.run(() => chatList.takeOnce(client), { signal });
   } catch (error) {
+    waits.note('messages.getDialogs', error);
     throw lookUpFailure(error);
   }
   return await people.find(id);
 }
 
 async function byPhone(
-  { buffer, people, client, port }: RecipientParts,
+  { buffer, people, waits, client, port }: RecipientParts,
   phone: string,
   signal: AbortSignal,
 ): Promise<Person | null> {
+  refuseInside(waits, 'contacts.resolvePhone');
   try {
     const answer = await client.call(
       { _: 'contacts.resolvePhone', phone: phone.slice(1) },
@@ -90,21 +95,30 @@ async function byPhone(
     await buffer.write();
     return found;
   } catch (error) {
+    waits.note('contacts.resolvePhone', error);
     throw lookUpFailure(error);
   }
+}
+
+/** @throws DriverError while a wait for the method is ahead: it is that of all contacts who have to be looked up */
+function refuseInside(waits: NamedWaits, method: string): void {
+  const leftMs = waits.leftMs(method);
+  if (leftMs > 0) throw toWait(leftMs);
+}
+
+function toWait(retryAfterMs: number, cause?: unknown): DriverError {
+  return new DriverError('flood_wait', 'the network asks to wait before it looks a contact up', {
+    certain: true,
+    retryAfterMs,
+    concerns: 'contact',
+    cause,
+  });
 }
 
 /** Error of a message that was not sent, since the network could not be asked for the contact. */
 function lookUpFailure(error: unknown): unknown {
   const meaning = meaningOf(error);
-  if (meaning?.kind === 'wait') {
-    return new DriverError('flood_wait', 'the network asks to wait before it looks a contact up', {
-      certain: true,
-      retryAfterMs: meaning.ms,
-      concerns: 'contact',
-      cause: error,
-    });
-  }
+  if (meaning?.kind === 'wait') return toWait(meaning.ms, error);
   if (meaning?.kind === 'internal') {
     return new DriverError('network_failed', 'the network failed to look a contact up', {
       certain: true,

@@ -10,6 +10,7 @@ import { notConnected } from '../../../core/contracts/driver-error.ts';
 import { atMost } from '../../../core/waiting.ts';
 import type { AccountCheck } from '../account-check.ts';
 import type { Client } from '../client.ts';
+import type { NamedWaits } from '../named-waits.ts';
 import type { People } from '../people.ts';
 import { inputPeer, type Person } from '../person.ts';
 import type { Progress, SentMessage } from '../progress.ts';
@@ -33,6 +34,7 @@ export interface SenderParts {
   readonly port: Port;
   readonly people: People;
   readonly chatList: ChatList;
+  readonly waits: NamedWaits;
   readonly progress: Progress;
   readonly marks: ReadMarks;
   readonly updates: UpdateFollower;

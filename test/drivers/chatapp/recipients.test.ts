@@ -1,7 +1,8 @@
 import t from 'tap';
-import type { ContactAddress, DriverError } from '../../../core/contracts/driver.ts';
-import { phoneNumber } from '../../harness/story.ts';
+import { type ContactAddress, DriverError } from '../../../core/contracts/driver.ts';
+import { phoneNumber, until } from '../../harness/story.ts';
 import { type Bench, link, type Opened, startBench, textTo } from './bench.ts';
+import type { Person } from './network/subscriber.ts';
 
 const patient = () => AbortSignal.timeout(20_000);
 const stranger = { phone: phoneNumber(9401), name: 'Fay' };
@@ -18,6 +19,36 @@ t.test('a wait for look-ups of numbers is that of the contact alone', async (t) 
   });
   await opened.session.send(textTo(bench, 'msg_meanwhile'), patient());
   t.match(bench.control.outbox(opened.phone), [{ text: 'text of msg_meanwhile' }]);
+});
+
+t.test('nobody is looked up inside a wait for look-ups, whoever it is', async (t) => {
+  const bench = await startBench(t);
+  const opened = await bench.linked();
+  const { phone, port, session } = opened;
+  const strangers = Array.from({ length: 5 }, (_, number) =>
+    bench.network.person(phoneNumber(9410 + number), `stranger ${number}`),
+  );
+  for (const [method, addressOf] of [
+    ['contacts.resolvePhone', (one: Person) => ({ phone: one.phone, networkId: null })],
+    ['messages.getDialogs', (one: Person) => ({ phone: one.phone, networkId: String(one.id) })],
+  ] as const) {
+    bench.control.refuse(method, 420, 'FLOOD_WAIT_60');
+    const refusal = async (person: Person) => {
+      const message = { ...textTo(bench, `msg_${person.id}`), to: addressOf(person) };
+      return await session.send(message, patient()).catch((error: DriverError) => error);
+    };
+    const check = (refused: unknown) => {
+      t.match(refused, { code: 'flood_wait', certain: true, concerns: 'contact' });
+      t.ok(refused instanceof DriverError && (refused.retryAfterMs ?? 0) > 50_000, 'what is left');
+    };
+    for (const person of strangers) check(await refusal(person));
+    bench.control.drop(phone);
+    await port.state('lost');
+    await session.resume();
+    await port.state('connected');
+    for (const person of strangers) check(await refusal(person));
+    t.equal(bench.control.calls(phone)[method], 1, `${method} once`);
+  }
 });
 
 t.test('a look-up that the network fails to carry out has sent nothing', async (t) => {
@@ -76,10 +107,14 @@ t.test('a new link can answer everybody who wrote to the one before', async (t) 
   const nobody = { phone: null, networkId: '1' };
   const send = async (to: ContactAddress, reference: string) =>
     await session.send({ ...textTo(bench, reference), to }, patient());
-  control.refuse('messages.getDialogs', 420, 'FLOOD_WAIT_60', 1);
+  control.refuse('messages.getDialogs', 420, 'FLOOD_WAIT_1', 1);
   const first = addresses[0] ?? nobody;
   const waiting = await send(first, 'msg_0').catch((error: DriverError) => error);
   t.match(waiting, { code: 'flood_wait', certain: true, concerns: 'contact' });
+  await until('the wait to be over', async () => {
+    const sent = await send(first, 'msg_0').catch((error: DriverError) => error);
+    return sent instanceof DriverError ? undefined : sent;
+  });
   await Promise.all(addresses.map((to, number) => send(to, `msg_${number}`)));
   const reached = control.outbox(phone).map(({ to }) => to);
   t.same(new Set(reached), new Set(writers.map((person) => person.phone)));
