@@ -3,8 +3,9 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import {
   ErrorCode,
+  InitializeRequestSchema,
+  isInitializeRequest,
   type JSONRPCMessage,
-  ListToolsRequestSchema,
   McpError,
 } from '@modelcontextprotocol/sdk/types.js';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
@@ -64,6 +65,10 @@ async function exchangeAtOnce(
   parts: ExchangeParts,
 ): Promise<TextAnswer> {
   const server = makeServer(parts);
+  if ('method' in body && body.method === 'initialize' && !isInitializeRequest(body)) {
+    // The fallback refuses it in a sentence; the library would do so with an internal error.
+    server.removeRequestHandler('initialize');
+  }
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   await server.connect(transport);
   try {
@@ -94,20 +99,27 @@ function makeServer({ tools, call }: ExchangeParts): Server {
     instructions,
     jsonSchemaValidator,
   });
-  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
-    if (params?.cursor !== undefined) {
+  // Not setRequestHandler: it would answer wrong parameters with an internal error, and many lines about them.
+  server.fallbackRequestHandler = async ({ method, params }) => {
+    if (method === 'initialize') {
+      throw new McpError(ErrorCode.InvalidParams, wrongInitialize({ method, params }));
+    }
+    if (method === 'tools/list') {
+      if (params?.cursor === undefined) return listPlaceholder;
       throw new McpError(ErrorCode.InvalidParams, 'there is one page of tools: leave cursor out');
     }
-    return listPlaceholder;
-  });
-  // Not setRequestHandler: it would answer arguments that are no object with an internal error.
-  server.fallbackRequestHandler = async ({ method, params }) => {
     if (method !== 'tools/call') throw new McpError(ErrorCode.MethodNotFound, 'Method not found');
     const tool = toolNamed(tools, params?.name);
     if (typeof tool === 'string') throw new McpError(ErrorCode.InvalidParams, tool);
     return await call(tool, params?.arguments ?? {}, params?._meta);
   };
   return server;
+}
+
+/** A sentence about an `initialize` that is not as the protocol has it. */
+function wrongInitialize(request: object): string {
+  const [issue] = InitializeRequestSchema.safeParse(request).error?.issues ?? [];
+  return `${issue?.path.join('.') ?? 'params'} is missing or not valid`;
 }
 
 /** The headers that the transport reads; the body was read before. */

@@ -68,3 +68,52 @@ t.test('an array is answered with an array, also when it has one request', async
   t.ok(list.result.tools.length > 3, 'a list is one answer, too');
   t.match(await post(`[${notice}]`), { status: 202, body: null }, 'nothing is no array');
 });
+
+t.test('wrong parameters of the protocol are named in one sentence', async (t) => {
+  const right = {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'x', version: '1' },
+  };
+  const missing = / is missing or not valid$/;
+  const table: [string, object | undefined, RegExp, RegExp][] = [
+    ['initialize', undefined, /params/, missing],
+    ['initialize', {}, /params\.protocolVersion/, missing],
+    ['initialize', { ...right, protocolVersion: 5 }, /params\.protocolVersion/, missing],
+    ['initialize', { ...right, capabilities: null }, /params\.capabilities/, missing],
+    ['initialize', { ...right, clientInfo: { name: 'x' } }, /params\.clientInfo\.version/, missing],
+    ['tools/list', { cursor: 5 }, /one page of tools/, /leave cursor out$/],
+    ['tools/list', { cursor: null }, /one page of tools/, /leave cursor out$/],
+  ];
+  for (const [method, params, named, end] of table) {
+    const { status, body } = await post(rpc(method, params, 'seven'));
+    const what = `${method} ${JSON.stringify(params)}`;
+    t.match(
+      { status, body },
+      { status: 200, body: { id: 'seven', error: { code: -32_602 } } },
+      what,
+    );
+    const { message } = (body as { error: { message: string } }).error;
+    t.match(message, named, what);
+    t.match(message, end, what);
+    t.notMatch(message, /\n/, 'one line');
+  }
+  t.match((await post(rpc('initialize', right))).body, { result: { serverInfo: {} } });
+  const both = `[${rpc('tools/list', { cursor: 5 })},${rpc('tools/list', {}, 2)}]`;
+  t.match((await post(both)).body, [
+    { id: 1, error: { code: -32_602 } },
+    { id: 2, result: { tools: [{}] } },
+  ]);
+});
+
+t.test(
+  'an initialize with wrong parameters is refused for its headers as any request',
+  async (t) => {
+    const headers = { accept: 'application/json' };
+    const answer = await postMcp(`${sample.origin}/mcp`, keys.good, {
+      body: rpc('initialize', {}),
+      headers,
+    });
+    t.match(answer, { status: 406, body: { error: { code: -32_000 } } });
+  },
+);
