@@ -36,6 +36,8 @@ export class CallSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
       this.#open.add(this);
+      // A batch over MCP has many calls on one socket; beyond ten Node.js would warn of a leak.
+      this.#socket.setMaxListeners(0);
       this.#socket.once('close', this.#gone);
       if (this.#socket.destroyed) this.#gone();
       if (this.#isStopped()) this.stop();

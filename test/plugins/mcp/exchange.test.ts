@@ -1,5 +1,6 @@
 import t from 'tap';
-import { postMcp, rpc, toolAnswerOf } from '../../harness/agent.ts';
+import { postMcp, rpc, toolAnswerOf, toolCall } from '../../harness/agent.ts';
+import { until } from '../../harness/story.ts';
 import { keys, sampleGateway } from '../api/sample.ts';
 
 const sample = await sampleGateway(0, { tools: true });
@@ -117,3 +118,28 @@ t.test(
     t.match(answer, { status: 406, body: { error: { code: -32_000 } } });
   },
 );
+
+t.test('a batch of many waits is no leak, and each ends with its connection', async (t) => {
+  const warnings: string[] = [];
+  const onWarning = ({ name }: Error): void => {
+    warnings.push(name);
+  };
+  process.on('warning', onWarning);
+  t.teardown(() => {
+    process.off('warning', onWarning);
+  });
+  const { requests, aborts } = sample.seen;
+  const before = requests.length;
+  const leaving = new AbortController();
+  const waits = Array.from({ length: 20 }, (_, id) => toolCall('wait_for_things', {}, id));
+  const asked = postMcp(`${sample.origin}/mcp`, keys.good, {
+    body: `[${waits.join()}]`,
+    signal: leaving.signal,
+  });
+  await until('the waits', async () => requests.length === before + 20 || undefined);
+  leaving.abort();
+  await t.rejects(asked);
+  await until('their ends', async () => aborts.length === 20 || undefined);
+  t.same(new Set(aborts), new Set(['AbortError']));
+  t.same(warnings, []);
+});
