@@ -156,12 +156,14 @@ export class AccountCheck {
   }
 
   /**
-   * The network refused a message to somebody who never wrote to the account.
+   * The network refused a message to somebody who never wrote to the account. Not emitted of a stopped account.
    * @returns until when no other is tried: the network does not say how long it goes on
    */
   async newContactsOnly(): Promise<number> {
     const { port, timing } = this.#parts;
     const until = Date.now() + timing.newContacts;
+    // A stopped account would be lifted by it, and nobody would report the stop again.
+    if (this.isStopped) return until;
     await this.#succeeded(
       port.emit({
         type: 'state',

@@ -211,6 +211,26 @@ t.test('frozen: the day of deletion is no end of the restriction', async (t) => 
   await opened.session.send(textTo(bench, 'msg_frozen', 2), patient());
 });
 
+t.test('a refusal of a new contact behind a freeze leaves the freeze', async (t) => {
+  const bench = await startBench(t, { ...quickTiming, probe: 60_000 });
+  const { phone, port, session } = await bench.linked();
+  const { control } = bench;
+  control.put(phone, { limited: true, sends: 'delay' });
+  const refusal = (reference: string) =>
+    session.send(textTo(bench, reference), patient()).catch((error: DriverError) => error);
+  const late = refusal('msg_late');
+  await until('the send', async () => control.calls(phone)['messages.sendMessage']);
+  control.refuse('messages.sendMessage', 420, 'FROZEN_METHOD_INVALID', 1);
+  control.refuse('help.getAppConfig', 400, 'SOMETHING_NEW', 1);
+  t.match(await refusal('msg_frozen'), { code: 'blocked_by_chatapp', retryAfterMs: Number });
+  t.match(await port.state('restricted'), { scope: 'all' });
+  t.match(await late, { code: 'blocked_by_chatapp', certain: true, message: /new contacts/ });
+  t.same(
+    port.events.filter(isState('restricted')).map((event) => 'scope' in event && event.scope),
+    ['all'],
+  );
+});
+
 t.test('told to wait', async (t) => {
   const bench = await startBench(t, { ...quickTiming, probe: 50 });
   const opened = await bench.linked();
