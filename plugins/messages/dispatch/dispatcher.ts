@@ -41,7 +41,7 @@ export class Dispatcher {
   readonly #starts: Starts;
   readonly #sends: Sends;
   #running: Promise<void> | null = null;
-  /** Whether the account could send to nobody when the session was last ready. */
+  /** Whether the network let the account send to nobody when the session was last ready. */
   #wasRestricted = false;
 
   constructor(session: LiveSession, parts: DispatcherParts) {
@@ -118,7 +118,9 @@ export class Dispatcher {
 
   /** The session can send (again), or its restriction is another: ends the pauses that waited for it, and goes on. */
   ready(): void {
-    const isRestricted = this.#session.restriction === 'all';
+    const { restriction, restrictionReason } = this.#session;
+    // A hold of the gateway itself says nothing of what the network has named.
+    const isRestricted = restriction === 'all' && restrictionReason !== 'safety_limits';
     this.#queue.reread(false);
     this.#sleep.wake();
     this.#pauses.ready();

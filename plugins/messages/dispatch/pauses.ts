@@ -53,7 +53,7 @@ export class Pauses {
     }
   }
 
-  /** A restriction of the account is over: ends its pauses, which the network may have named for that. */
+  /** A restriction by the network is over: ends the account's pauses, which it may have named for that. */
   unrestricted(): void {
     for (const isNamed of [...this.#account.keys()]) this.#endAccount(isNamed);
   }

@@ -316,6 +316,54 @@ for (const engine of databases) {
       t.ok(Date.now() - began >= 700);
     });
 
+    t.test("a wait of the account, and the gateway's own hold", async (t) => {
+      const account = await Account.open(t, stage);
+      const { session } = account;
+      const ready = (shown: Partial<Pick<FakeSession, 'restriction' | 'restrictionReason'>>) => {
+        Object.assign(session, { restriction: null, restrictionReason: null }, shown);
+        stage.part.ready(session);
+      };
+      const held = { restriction: 'all', restrictionReason: 'safety_limits' } as const;
+      const blocked = { restriction: 'all', restrictionReason: 'blocked_by_msgapp' } as const;
+      const refuse = async (name: string) => {
+        let isRefused = false;
+        session.answer = async (one) => {
+          if (isRefused) return session.take(one);
+          isRefused = true;
+          throw new DriverError('wait', 'later', { certain: true, retryAfterMs: 60_000 });
+        };
+        await account.send(name);
+        await until(`${name} to be refused`, () => isRefused);
+      };
+      const waits = async (name: string) => {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        t.notOk(account.taken.includes(name), `${name} waits`);
+      };
+
+      await refuse('a1');
+      ready(held);
+      ready({});
+      await waits('a1');
+      // The network's restriction takes the place of a hold, and the hold goes on behind it.
+      ready(held);
+      ready(blocked);
+      ready(held);
+      await waits('a1');
+      ready({});
+      await account.reach('sent', 'a1');
+
+      await refuse('a2');
+      ready(held);
+      ready(blocked);
+      ready({});
+      await account.reach('sent', 'a2');
+
+      await refuse('a3');
+      ready(blocked);
+      ready({ restriction: 'new_contacts', restrictionReason: 'blocked_by_msgapp' });
+      await account.reach('sent', 'a3');
+    });
+
     t.test('a wait and restrictions that come while a step is being stored', async (t) => {
       const account = await Account.open(t, stage);
       const { session, tenantId } = account;
