@@ -1,4 +1,5 @@
 import type { LibrarySocket } from './library.ts';
+import { refusalOf } from './refusals.ts';
 
 /** In which the network takes a socket, says its first word there, and answers a question, in milliseconds. */
 const patienceMs = 20_000;
@@ -32,7 +33,7 @@ export class Liveness {
 
   /**
    * Once the session is logged in: every `probeMs` asks how many of our one-time keys the network still has. An answer
-   * shows that the session is known there, not only that a socket is open.
+   * shows that the session is known there, not only that a socket is open; a refusal is an answer, too.
    */
   opened(probeMs: number): void {
     const questions = Math.ceil(probeMs / pingMs);
@@ -74,7 +75,9 @@ export class Liveness {
   }
 
   async #countKeys(): Promise<void> {
-    await this.#ask('encrypt', 'count');
+    await this.#ask('encrypt', 'count').catch((error: unknown) => {
+      if (refusalOf(error) === null) throw error;
+    });
   }
 
   /** Asks without the library's limit, for which it takes four stack traces. */

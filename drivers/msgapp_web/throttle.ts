@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { DriverError } from '../../core/contracts/driver.ts';
+import { refusalOf } from './refusals.ts';
 
 /** The network's error number for too many questions; how long to wait the library does not pass on. */
 const tooMany = 429;
@@ -11,7 +12,7 @@ const leastPauseMs = 1_000;
 
 /** Whether the network throttles what it was asked. */
 export function isThrottled(error: unknown): boolean {
-  return error instanceof Error && 'data' in error && error.data === tooMany;
+  return refusalOf(error) === tooMany;
 }
 
 /** Questions about contacts that the network throttles: each that comes too early would prolong it. */
