@@ -1,12 +1,13 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
 import { oneByOne } from '../../../core/one-by-one.ts';
+import { ownsNumber } from '../account-state.ts';
 import type { AccountProxies } from '../proxies.ts';
 import { accountTransition } from '../status.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import type { ConnectUndo } from './connect.ts';
 import { TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
-/** Undoes a connect whose caller is gone. Answers false when the session was fenced already. */
+/** Undoes a connect whose caller is gone. Answers false when nothing was: the session was fenced, or has linked meanwhile. */
 export function undoLane(
   parts: TransitionParts,
   proxies: Pick<AccountProxies, 'resealed'>,
@@ -21,6 +22,11 @@ export function undoLane(
       const held = await unit.leases.rows.heldBy([fence]);
       if (!held.has(id)) return false;
       if (row === undefined) return true;
+      // The network knows the link, and its event has gone out.
+      if (ownsNumber(row)) {
+        await unit.leases.rows.release([fence]);
+        return false;
+      }
       if (created) {
         await unit.credentials.clear([id]);
         await unit.accounts.erase([id]);

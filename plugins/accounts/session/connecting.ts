@@ -2,12 +2,12 @@ import type { Driver } from '../../../core/contracts/driver.ts';
 import { type ErrorCode, GatewayError } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import { SerialQueues } from '../../../core/serial.ts';
-import { isRefused } from '../account-state.ts';
+import { isRefused, ownsNumber } from '../account-state.ts';
 import type { ConnectInput, ConnectOutput, ConnectUndo } from '../lanes/connect.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
 import { releaseParked } from './leave-parked.ts';
-import type { ConnectBegun, ConnectRequest, SessionAnswer, SessionView } from './protocol.ts';
+import type { ConnectRequest, SessionAnswer, SessionView } from './protocol.ts';
 import type { SessionRunner } from './runner.ts';
 import { accountOfOthers, restingView, sessionView } from './views.ts';
 
@@ -19,11 +19,11 @@ const patientShare = 0.7;
 
 /** The process stops. Another process carries the connect out, after what was begun here is undone. */
 class HostStopping extends Error {
-  /** What stays of it; undefined: nothing was begun. */
-  readonly begun: ConnectBegun | undefined;
-  constructor(begun?: ConnectBegun) {
+  /** What was begun here and then undone; undefined: nothing. */
+  readonly undone: ConnectUndo | undefined;
+  constructor(undone?: ConnectUndo) {
     super('this process stops');
-    this.begun = begun;
+    this.undone = undone;
   }
 }
 
@@ -51,8 +51,8 @@ export class Connecting {
     const leftMs = request.begun?.leftMs ?? this.#environment.settings.requestTimeoutMs;
     const patience = AbortSignal.timeout(Math.max(0, Math.round(leftMs * patientShare)));
     const connecting = this.#queues.run(number, () => this.#connect(request, signal, patience));
-    return connecting.catch((error): SessionAnswer => {
-      if (error instanceof HostStopping) return elsewhere(error.begun);
+    return connecting.catch((error) => {
+      if (error instanceof HostStopping) return this.#elsewhere(error.undone);
       throw error;
     });
   }
@@ -100,8 +100,17 @@ export class Connecting {
       return await work();
     } catch (error) {
       await this.#host.taking(() => this.#undo(undo));
-      throw error instanceof HostStopping ? new HostStopping({ replaced: undo.replaced }) : error;
+      throw error instanceof HostStopping ? new HostStopping(undo) : error;
     }
+  }
+
+  /** The answer of a process that stops: another one goes on, unless the session has linked meanwhile. */
+  async #elsewhere(undone: ConnectUndo | undefined): Promise<SessionAnswer> {
+    if (undone === undefined) return { kind: 'elsewhere' };
+    const { fence, replaced } = undone;
+    const [row] = await this.#environment.storage.read.accounts.find([fence.id]);
+    if (row !== undefined && ownsNumber(row)) return { kind: 'view', view: restingView(row) };
+    return { kind: 'elsewhere', begun: { replaced } };
   }
 
   async #begin(request: ConnectRequest): Promise<ConnectOutput> {
@@ -199,10 +208,6 @@ export class Connecting {
 
 function refusal(code: ErrorCode): GatewayError {
   return code === 'scope_missing' ? accountOfOthers() : new GatewayError(code);
-}
-
-function elsewhere(begun: ConnectBegun | undefined): SessionAnswer {
-  return begun === undefined ? { kind: 'elsewhere' } : { kind: 'elsewhere', begun };
 }
 
 function refuseWhenLate(signal: AbortSignal): void {

@@ -507,6 +507,40 @@ for (const network of ['out of reach', 'silent'] as const) {
   });
 }
 
+t.test('a connect that has linked as its process stops is answered, and goes on', async (t) => {
+  const world = await makeWorld(t);
+  const { storage } = await World.open(t, world.url);
+  let isLinked = false;
+  let undone = (): void => undefined;
+  const observed = submitting(storage, async (lane, input) => {
+    if (lane.name === 'accounts.undo') undone();
+    const output = await storage.submit(lane, input);
+    if (lane.name !== 'accounts.transition') return output;
+    isLinked = true;
+    // Its COMMIT is answered late.
+    await new Promise<void>((resolve) => (undone = resolve));
+    return output;
+  });
+  const one = await world.start({}, observed);
+  one.driver.behaviour.link = (session) => {
+    void session.state('connected').catch(() => undefined);
+  };
+  const caller = await world.tenant();
+  const call = { channel: 'msgapp_web', identifier: '+15555000012', options: plainOptions('qr') };
+  const connecting = one.connections.connect(caller, {
+    ...call,
+    ...{ forceNew: true, waitForStep: true, unreachable: 'refuse' },
+  });
+  await until('the link', async () => isLinked || undefined);
+  const other = await world.start({}, (await World.open(t, world.url)).storage);
+  const [{ view }] = await Promise.all([connecting, one.stop()]);
+  t.match(view.state, { status: 'connected', linked: true });
+  await until('it to be resumed', async () => other.listener.session?.connected || undefined);
+  t.same(other.driver.last.calls, ['resume']);
+  t.equal((await world.lease(view.accountId)).owner, other.broker.processId);
+  t.same(await world.events(caller.tenantId), ['account.connected connected null']);
+});
+
 t.test("a start by an owner's link that meets a stop counts once", async (t) => {
   const world = await makeWorld(t);
   const one = await world.start();

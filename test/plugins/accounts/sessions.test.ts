@@ -566,6 +566,47 @@ for (const { name, create } of databases) {
       t.match(left, { reason: 'pairing_abandoned', detail: /cut short/ }, 'no session was there');
     });
 
+    t.test('a connect that links as its time ends is not undone', async (t) => {
+      const { world, process, caller } = await begin(t, { requestTimeoutMs: 1_000 });
+      const { driver, storage } = process;
+      const [fresh, known, pairing] = [newNumber(), newNumber(), newNumber()];
+      await connect(process, caller, known);
+      await driver.last.state('connected');
+      await driver.last.state('replaced');
+      await connect(process, caller, pairing);
+      const submit = storage.submit.bind(storage);
+      let undone = (): void => undefined;
+      storage.submit = async (lane, input) => {
+        if (lane.name === 'accounts.undo') undone();
+        const output = await submit(lane, input);
+        const isLink = lane.name === 'accounts.transition' && driver.last.calls[0] !== 'resume';
+        // Its COMMIT is answered late.
+        if (isLink) await new Promise<void>((resolve) => (undone = resolve));
+        return output;
+      };
+      driver.behaviour.link = (session) => {
+        void session.state('connected').catch(() => undefined);
+      };
+      for (const phone of [fresh, known, pairing]) {
+        const late = connect(process, caller, phone, { method: 'code', waitForStep: true });
+        await refused(t, late, 'unavailable');
+        const linked = await until('it to be resumed', async () => {
+          const seen = await look(process, caller, phone).catch(() => undefined);
+          return seen?.live ? seen : undefined;
+        });
+        t.match(linked.state, { status: 'connected', linked: true });
+        t.same(driver.last.calls, ['resume']);
+        t.equal(driver.last.account.id, linked.accountId);
+        t.match(await world.lease(linked.accountId), { wanted: true });
+        await refused(t, connect(process, caller, phone), 'already_connected');
+      }
+      const connected = 'account.connected connected null';
+      t.same(await world.events(caller.tenantId), [
+        ...[connected, 'account.disconnected disconnected replaced'],
+        ...[connected, connected, connected],
+      ]);
+    });
+
     t.test('an undone connect takes back no proxy but its own', async (t) => {
       const { world, process, caller } = await begin(t);
       const { driver, storage, broker } = process;
