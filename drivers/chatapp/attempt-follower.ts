@@ -1,8 +1,8 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import type { tl } from '@mtcute/core';
-import type { DriverAccount, Port } from '../../core/contracts/driver.ts';
+import type { DriverAccount, Port, StateEvent } from '../../core/contracts/driver.ts';
 import { WrongPhone } from './account-check.ts';
-import { type AttemptListener, ChatappAttempt, type Shared } from './attempt.ts';
+import { type AttemptListener, ChatappAttempt, type CodeInHand, type Shared } from './attempt.ts';
 import { type Break, disconnected, loggedOut, outcomeOf } from './causes.ts';
 import type { ChatappConnection } from './connection.ts';
 import { wrongPhoneRefusal } from './leaving.ts';
@@ -25,6 +25,8 @@ export interface AttemptFollowerParts {
 export class AttemptFollower {
   readonly #parts: AttemptFollowerParts;
   #memory: Memory;
+  /** Of a code login whose connection was lost. */
+  #codeInHand: CodeInHand | null = null;
   /** Connections in a row on which the network did not know the key of the session. */
   #unknownKeys = 0;
 
@@ -40,11 +42,19 @@ export class AttemptFollower {
 
   /** Deletes all that is stored of the link before, and keeps nothing of it. @throws as `CredentialStore.clear` does */
   async startAnew(): Promise<void> {
+    this.#codeInHand = null;
     try {
       await this.#memory.buffer.clear();
     } finally {
       this.#memory = new Memory(this.#parts.port.credentials);
     }
+  }
+
+  /** Takes what the next code login goes on with; null: it starts anew. */
+  takeCodeInHand(): CodeInHand | null {
+    const taken = this.#codeInHand;
+    this.#codeInHand = null;
+    return taken;
   }
 
   /** Opens the attempt of a turn. */
@@ -95,7 +105,13 @@ export class AttemptFollower {
     const { attempt } = turn;
     const phase = attempt === null || attempt.login !== null ? 'login' : 'connection';
     if (error instanceof WrongPhone && attempt !== null) await this.#disown(turn, attempt, error);
-    else await turn.end(outcomeOf(error, phase, Date.now()));
+    else await this.#end(turn, outcomeOf(error, phase, Date.now()));
+  }
+
+  /** Ends an attempt; a code that is in hand outlives a loss. */
+  async #end(turn: Turn, event: StateEvent): Promise<void> {
+    this.#codeInHand = event.state === 'lost' ? (turn.attempt?.codeInHand ?? null) : null;
+    await turn.end(event);
   }
 
   #made(storage: SessionStorage, listener: AttemptListener): ChatappAttempt {
@@ -158,6 +174,9 @@ export class AttemptFollower {
     this.#unknownKeys = how === 'key_unknown' ? this.#unknownKeys + 1 : 0;
     // A single unknown key may be a mistake of the network.
     const isGone = this.#unknownKeys > 1;
-    await turn.end(isGone ? loggedOut('logged_out') : disconnected(how));
+    if (isGone) await turn.end(loggedOut('logged_out'));
+    // Without its key a code in hand is of no use.
+    else if (how === 'key_unknown') await turn.end(disconnected(how));
+    else await this.#end(turn, disconnected(how));
   }
 }

@@ -6,7 +6,7 @@ import { ChatappConnection } from './connection.ts';
 import { leave } from './leaving.ts';
 import type { LocalSessions } from './local-sessions.ts';
 import { CodeLogin } from './login/code-login.ts';
-import type { Login } from './login/login.ts';
+import type { Login, SentCode } from './login/login.ts';
 import { QrLogin } from './login/qr-login.ts';
 import type { Memory } from './memory.ts';
 import type { ChatappOptions } from './options.ts';
@@ -27,6 +27,12 @@ export interface ChatappAttemptParts {
   readonly account: DriverAccount;
   readonly port: Port;
   readonly memory: Memory;
+  readonly storage: SessionStorage;
+}
+
+/** A code that the user may still hand in, with the session key that it was sent for. */
+export interface CodeInHand {
+  readonly sent: SentCode;
   readonly storage: SessionStorage;
 }
 
@@ -68,8 +74,14 @@ export class ChatappAttempt {
     });
   }
 
-  /** Begins a login; resolves once its first step was shown. */
-  async logIn(method: string): Promise<void> {
+  /** Of a code login under way; null: no code was sent, or the network let the user in. */
+  get codeInHand(): CodeInHand | null {
+    const sent = this.linked ? null : (this.login?.sent ?? null);
+    return sent && { sent, storage: this.#parts.storage };
+  }
+
+  /** Begins a login; resolves once its first step was shown. @param sent as `CodeLogin` takes it */
+  async logIn(method: string, sent: SentCode | null = null): Promise<void> {
     const { shared, account } = this.#parts;
     const parts = {
       client: this.#client,
@@ -81,7 +93,7 @@ export class ChatappAttempt {
     this.login =
       method === 'qr'
         ? new QrLogin(parts, (error) => this.#listener.failed(error))
-        : new CodeLogin(parts);
+        : new CodeLogin(parts, sent);
     await this.login.begin();
   }
 

@@ -40,10 +40,13 @@ export class ChatappSession implements Session {
   async link({ method }: LinkRequest): Promise<void> {
     const turn = this.#begin();
     try {
-      await this.#attempts.startAnew();
+      const taken = this.#attempts.takeCodeInHand();
+      const inHand = method === 'code' ? taken : null;
+      if (inHand === null) await this.#attempts.startAnew();
       if (turn.isOver) return;
       this.#replaced = false;
-      await this.#attempts.open(turn, this.#storage()).logIn(method);
+      const storage = inHand?.storage ?? this.#storage();
+      await this.#attempts.open(turn, storage).logIn(method, inHand?.sent);
     } catch (error) {
       await this.#attempts.failed(turn, error);
     }

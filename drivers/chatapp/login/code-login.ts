@@ -2,7 +2,7 @@ import type { tl } from '@mtcute/core';
 import type { AnswerOutcome } from '../../../core/contracts/driver.ts';
 import { isRpcErrorNamed } from '../rpc-errors.ts';
 import { letIn } from './authorization.ts';
-import { type Login, type LoginParts, LoginRefused, notAwaited } from './login.ts';
+import { type Login, type LoginParts, LoginRefused, notAwaited, type SentCode } from './login.ts';
 import { submitPassword, wantsPassword } from './password.ts';
 
 const wrongCode: AnswerOutcome = {
@@ -17,29 +17,40 @@ const expiredCode: AnswerOutcome = {
 /** Logs in by a code that the network sends to the owner, and the second factor where there is one. */
 export class CodeLogin implements Login {
   readonly #parts: LoginParts;
-  #phoneCodeHash = '';
-  #awaits: 'code' | 'password' = 'code';
+  #sent: SentCode | null;
 
-  constructor(parts: LoginParts) {
+  /** @param sent of a login that a break cut short, which this one goes on with; null: it begins anew */
+  constructor(parts: LoginParts, sent: SentCode | null) {
     this.#parts = parts;
+    this.#sent = sent;
+  }
+
+  get sent(): SentCode | null {
+    return this.#sent;
   }
 
   async begin(): Promise<void> {
-    if (await this.#askForCode()) await this.#parts.step({ type: 'ask', field: 'code' });
+    const { client, step } = this.#parts;
+    // Connects, and asks for nothing else: another code would take the place of the one in hand.
+    if (this.#sent !== null) await client.call({ _: 'help.getConfig' });
+    const sent = this.#sent ?? (await this.#askForCode());
+    if (sent !== null) await step({ type: 'ask', field: sent.awaits });
   }
 
   async answer(field: 'code' | 'password', value: string): Promise<AnswerOutcome> {
-    if (field !== this.#awaits) return notAwaited(field, `hand in the ${this.#awaits}`);
+    const { awaits, phoneCodeHash } = this.#sent ?? { awaits: 'code', phoneCodeHash: '' };
+    if (field !== awaits) return notAwaited(field, `hand in the ${awaits}`);
     if (field === 'password') return await submitPassword(this.#parts, value);
-    return await this.#code(value);
+    return await this.#code(phoneCodeHash, value);
   }
 
   pushed(): void {
     // Nothing that is pushed before the login is of interest to it.
   }
 
-  /** Has the network send a code to the owner. False: none is needed. */
-  async #askForCode(): Promise<boolean> {
+  /** Has the network send a code to the owner. Null: none is needed. */
+  async #askForCode(): Promise<SentCode | null> {
+    this.#sent = null;
     const { client, options, phone, loggedIn } = this.#parts;
     const sent = await client.call({
       _: 'auth.sendCode',
@@ -50,16 +61,15 @@ export class CodeLogin implements Login {
     });
     if (sent._ === 'auth.sentCodeSuccess') {
       await loggedIn(await letIn(client, sent.authorization));
-      return false;
+      return null;
     }
     refuseWithoutCode(sent);
-    this.#phoneCodeHash = sent.phoneCodeHash;
-    return true;
+    this.#sent = { phoneCodeHash: sent.phoneCodeHash, awaits: 'code' };
+    return this.#sent;
   }
 
-  async #code(phoneCode: string): Promise<AnswerOutcome> {
+  async #code(phoneCodeHash: string, phoneCode: string): Promise<AnswerOutcome> {
     const { client, phone, step, loggedIn } = this.#parts;
-    const phoneCodeHash = this.#phoneCodeHash;
     try {
       const request = { phoneNumber: digits(phone), phoneCodeHash, phoneCode };
       const authorization = await client.call({ _: 'auth.signIn', ...request });
@@ -69,7 +79,7 @@ export class CodeLogin implements Login {
       if (isRpcErrorNamed(error, 'PHONE_CODE_INVALID', 'PHONE_CODE_EMPTY')) return wrongCode;
       if (isRpcErrorNamed(error, 'PHONE_CODE_EXPIRED')) return await this.#anotherCode();
       if (!wantsPassword(error)) throw error;
-      this.#awaits = 'password';
+      this.#sent = { phoneCodeHash, awaits: 'password' };
       await step({ type: 'ask', field: 'password' });
       return { accepted: true };
     }
@@ -77,7 +87,7 @@ export class CodeLogin implements Login {
 
   /** Protocol: an expired code takes its hash with it, so that only a new code can be handed in. */
   async #anotherCode(): Promise<AnswerOutcome> {
-    return (await this.#askForCode()) ? expiredCode : { accepted: true };
+    return (await this.#askForCode()) === null ? { accepted: true } : expiredCode;
   }
 }
 

@@ -23,8 +23,17 @@ export interface LoginParts {
   loggedIn(user: tl.TypeUser): Promise<void>;
 }
 
+/** A login code that the network has sent, and how far the user got with it. */
+export interface SentCode {
+  readonly phoneCodeHash: string;
+  /** `password`: the code was accepted. */
+  readonly awaits: 'code' | 'password';
+}
+
 /** One way to log an account in. What its methods throw is the end of the attempt. */
 export interface Login {
+  /** Valid over later connections with the same session key; null: no code was sent, or the last one has expired. */
+  readonly sent: SentCode | null;
   /** Resolves once the first step was shown. */
   begin(): Promise<void>;
   /** Hands a value in for the open step. It is not accepted when no such value is awaited. */

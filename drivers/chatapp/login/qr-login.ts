@@ -14,6 +14,7 @@ const mostMs = 30_000;
 
 /** Logs in by a QR code that the owner scans with the network's app, and the second factor where there is one. */
 export class QrLogin implements Login {
+  readonly sent = null;
   readonly #parts: LoginParts;
   readonly #failed: (error: unknown) => void;
   #awaitsPassword = false;

@@ -81,6 +81,68 @@ t.test('a value that the network could not judge may be handed in again later', 
   bench.control.setReachable(true);
 });
 
+t.test('a code that was sent outlives the connection', async (t) => {
+  const bench = await startBench(t);
+  const { control } = bench;
+  const opened = await asked(bench, 'correct horse');
+  const { phone, port, session } = opened;
+  const again = async () => {
+    control.setReachable(false);
+    await port.state('lost');
+    await link(opened, 'code');
+    await port.state('lost');
+    control.setReachable(true);
+    await link(opened, 'code');
+  };
+  const value = control.code(phone);
+  await again();
+  await port.next('question', isAskFor('code'));
+  t.equal(control.code(phone), value, 'no other is sent');
+  t.same(await session.answer('code', value), { accepted: true });
+  await port.next('question', isAskFor('password'));
+  await again();
+  await port.next('question', isAskFor('password'));
+  t.same(await session.answer('password', 'correct horse'), { accepted: true });
+  t.match(port.events.at(-1), { state: 'connected' });
+  t.equal(control.sessions(phone), 1);
+  t.ok(port.credentials.values.has('session'), 'the link is stored');
+});
+
+t.test('another code is sent once the one in hand is of no use', async (t) => {
+  const bench = await startBench(t);
+  const { control } = bench;
+  const lost = async ({ port }: Opened) => {
+    control.setReachable(false);
+    await port.state('lost');
+    control.setReachable(true);
+  };
+
+  const late = await asked(bench);
+  const old = control.code(late.phone);
+  await lost(late);
+  control.expireCode(late.phone);
+  await link(late, 'code');
+  await late.port.next('question', isAskFor('code'));
+  t.match(await late.session.answer('code', old), { accepted: false, detail: /expired.*new one/ });
+  await late.session.answer('code', control.code(late.phone));
+  t.match(late.port.events.at(-1), { state: 'connected' });
+
+  const forgotten = await asked(bench);
+  const hash = () => bench.network.subscriber(forgotten.phone).codeHash;
+  const first = hash();
+  await lost(forgotten);
+  bench.network.keys.clear();
+  await link(forgotten, 'code');
+  await forgotten.port.state('lost');
+  await link(forgotten, 'code');
+  await forgotten.port.next('question', isAskFor('code'));
+  const second = hash();
+  t.not(second, first, 'with another key');
+  await link(forgotten, 'code');
+  await forgotten.port.next('question', isAskFor('code'));
+  t.not(hash(), second, 'nor does a link without a loss go on');
+});
+
 t.test('an expired code is said to be expired, and a new one is sent', async (t) => {
   const bench = await startBench(t);
   const opened = await asked(bench);
