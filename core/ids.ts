@@ -30,16 +30,31 @@ function randomShare(): number {
 }
 
 // Apart, as each goes on from the latest time that it has seen: the process's clock may be ahead of the database's.
-const nextNow = monotonicFactory(randomShare);
+let nextNow = monotonicFactory(randomShare);
 const nextAt = monotonicFactory(randomShare);
+
+/** How far ids may be ahead of the process's clock: further, that clock was wrong and has been set back. Milliseconds. */
+const mostAheadMs = 60_000;
+let latestNow = 0;
+
+function idOfNow(): string {
+  const now = Date.now();
+  if (latestNow > now + mostAheadMs) {
+    nextNow = monotonicFactory(randomShare);
+    latestNow = now;
+  }
+  latestNow = Math.max(latestNow, now);
+  return nextNow(now);
+}
 
 /**
  * A new id such as `msg_01j…`: unique across processes (80 random bits), sorting by the time at which it was made and,
  * within one process, in the order of the calls. Lower case, 26 characters after the prefix.
- * @param at time of the database, for all ids of a prefix or for none; the process's clock when absent
+ * @param at time of the database, for all ids of a prefix or for none; the process's clock when absent, where the order
+ *   begins anew once that clock was set back by more than a minute
  */
 export function newId(prefix: IdPrefix, at?: number): string {
-  const id = at === undefined ? nextNow(Date.now()) : nextAt(at);
+  const id = at === undefined ? idOfNow() : nextAt(at);
   return `${prefix}_${id.toLowerCase()}`;
 }
 

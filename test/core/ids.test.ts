@@ -24,3 +24,21 @@ t.test('a bound stands between the ids before a time and those of it', async (t)
   t.ok(idBound('evt', at) < then);
   t.ok(idBound('evt', -1) < before, 'a time before 1970 is before all');
 });
+
+t.test('a clock that was ahead leaves nothing behind once it is set back', async (t) => {
+  const clock = Date.now;
+  t.teardown(() => {
+    Date.now = clock;
+  });
+  const now = clock() + 3_600_000;
+  const made: string[] = [];
+  for (const ms of [0, 86_400_000, 0, -30_000, 1]) {
+    Date.now = () => now + ms;
+    made.push(newId('msg'), newId('msg'));
+  }
+  const [, , ahead = '', , back = ''] = made;
+  t.ok(idBound('msg', now + 86_400_000) < ahead);
+  t.ok(back < idBound('msg', now + 1), 'of the time as it is');
+  t.same(made.slice(4).toSorted(), made.slice(4), 'a step of less keeps the order');
+  t.equal(new Set(made).size, made.length);
+});

@@ -148,7 +148,10 @@ export class MessageTable extends SqlTable {
     }));
   }
 
-  /** The oldest messages stored before a moment, but for queued ones: by their ids, which begin with that time. */
+  /**
+   * The oldest messages stored before a moment, but for queued ones. Their ids begin with that time by the clock of the
+   * process that took them; an imported one is as young as its id, however long ago it was written.
+   */
   async storedBefore(
     moment: number,
     limit: number,
@@ -157,6 +160,7 @@ export class MessageTable extends SqlTable {
       .knex('messages')
       .select('id', { tenantId: 'tenant_id' })
       .where('id', '<', idBound('msg', moment))
+      .where('created_at', '<', moment)
       .whereNot('status', 'queued')
       .orderBy('id')
       .limit(limit);

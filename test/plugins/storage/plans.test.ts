@@ -653,6 +653,11 @@ function reads(ids: readonly string[]): readonly Read[] {
       );
     }
   }
+  // Those that are queued are passed over.
+  add('upkeep: old messages', 210, ({ messages }) => messages.storedBefore(now - 60_000, 100), [
+    'messages',
+    'sqlite_autoindex_messages_1',
+  ]);
   // Each is found by its age, then by its key: none is tried with another tenant.
   add('upkeep: old keys', 2 * 100 + 20, ({ idempotency }) =>
     idempotency.deleteBefore(start + 50, 100),
