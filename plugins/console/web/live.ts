@@ -73,6 +73,11 @@ export class Live {
     return () => this.#watchers.delete(watcher);
   }
 
+  /** Every page of every tab reads again: no event tells what has changed. */
+  noteChange(): void {
+    this.#share({ missed: true });
+  }
+
   async #follow(key: string, signal: AbortSignal): Promise<void> {
     const client = clientOf(key, 0, (answer) => {
       if (answer === null || answer.status >= 500) this.#share({ liveness: 'away' });

@@ -42,10 +42,6 @@ export function Talk(props: {
     if (opening.current === current) opening.current = read.opening;
     return read;
   }, [session, accountId, contactId]);
-  const readAll = () => {
-    known.current = nothingKnown();
-    thread.reload();
-  };
   const accounts = useAccounts(session, accountsMs);
   const follows = useRef(true);
   const opener = useRef(document.activeElement);
@@ -92,7 +88,8 @@ export function Talk(props: {
           },
     error: thread.error ?? accounts.error,
     reload: () => {
-      readAll();
+      known.current = nothingKnown();
+      thread.reload();
       accounts.reload();
     },
   };
@@ -114,7 +111,7 @@ export function Talk(props: {
             <ContactDetails
               session={session}
               contact={contact}
-              onChange={readAll}
+              onChange={() => live.noteChange()}
               onErased={onErased}
             />
           </header>

@@ -14,7 +14,8 @@ t.test('what dialogs leave behind', { skip: skipWithoutBrowser }, async (t) => {
   const from = { phone: ada, name: 'Ada' };
   const { contact } = await receive(api, phone, { from, text: 'Hello' });
   const path = `/contacts/${contact.id}`;
-  const context = await (await startBrowser(t)).newContext();
+  const browser = await startBrowser(t);
+  const context = await browser.newContext();
   context.setDefaultTimeout(15_000);
   await context.grantPermissions(['clipboard-write', 'clipboard-read']);
   const page = await context.newPage();
@@ -49,7 +50,9 @@ t.test('what dialogs leave behind', { skip: skipWithoutBrowser }, async (t) => {
   });
 
   await t.test('a change that takes minutes, and one whose answer is lost', async (t) => {
-    const other = await context.newPage();
+    // A clock is that of all pages of a context.
+    const other = await browser.newPage();
+    other.setDefaultTimeout(15_000);
     await other.clock.install();
     await signIn(other, origin, gateway.key);
     await other.goto(`${origin}/console#/conversations`);
@@ -80,6 +83,31 @@ t.test('what dialogs leave behind', { skip: skipWithoutBrowser }, async (t) => {
     await other.keyboard.press('Escape');
     await other.getByRole('heading', { name: 'Ada, lost' }).waitFor();
     t.pass('is shown all the same');
+    await other.close();
+  });
+
+  await t.test('the lists of conversations, of every tab, follow a contact', async (t) => {
+    const other = await context.newPage();
+    await signIn(other, origin, gateway.key);
+    const tabs = [page, other];
+    for (const tab of tabs) {
+      await tab.goto(`${origin}/console#/conversations`);
+      await tab.locator('.talks').getByText('Hello').waitFor();
+    }
+    await page.getByRole('link', { name: /Ada/ }).click();
+    const opener = page.getByRole('button', { name: 'Contact', exact: true });
+    const save = dialog.getByRole('button', { name: 'Save' });
+    await opener.click();
+    await dialog.getByLabel('Name').fill('Augusta');
+    await save.click();
+    for (const tab of tabs) await tab.locator('.talks').getByText('Augusta').waitFor();
+    t.pass('renamed');
+    await opener.click();
+    await dialog.getByLabel('Private').check();
+    await save.click();
+    const gone = { state: 'detached' } as const;
+    for (const tab of tabs) await tab.locator('.talks').getByText('Hello').waitFor(gone);
+    t.pass('made private');
     await other.close();
   });
 
