@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PageProps } from './app.tsx';
 import { Choice, Field, Form, useTask } from './forms.tsx';
 import { Linking } from './linking.tsx';
@@ -49,11 +49,19 @@ function NumberForm({ session, channels }: { session: Session; channels: readonl
   // biome-ignore lint/correctness/useExhaustiveDependencies: another channel has other methods
   useEffect(() => setMethod(methods[0] ?? ''), [channel]);
   const task = useTask();
+  const isThere = useRef(true);
+  useEffect(
+    () => () => {
+      isThere.current = false;
+    },
+    [],
+  );
   if (channels.length === 0) return <Problem error={texts.connect.noChannel} />;
   const start = async () => {
     const body = { identifier: identifier.trim(), link_method: method };
     const connection = await session.client.call('connect', { path: { channel }, body });
-    open('connect', channel, connection.identifier);
+    // Whoever has gone on to another page stays there.
+    if (isThere.current) open('connect', channel, connection.identifier);
   };
   return (
     <Form

@@ -20,3 +20,29 @@ t.test('a password goes out as it was typed', { skip: skipWithoutBrowser }, asyn
   await page.getByText(`${phone} is connected.`).waitFor();
   t.pass('connected');
 });
+
+t.test('a late answer opens no page', { skip: skipWithoutBrowser }, async (t) => {
+  const { baseUrl, key } = await runGateway(t, { databaseUrl: null });
+  const { origin } = new URL(baseUrl);
+  const page = await (await startBrowser(t)).newPage();
+  page.setDefaultTimeout(15_000);
+  await signIn(page, origin, key);
+  await page.goto(`${origin}/console#/connect`);
+  await page.getByLabel('Phone number').fill(phone);
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  await page.route('**/v1/channels/*/connections', (route) => held.then(() => route.continue()));
+  const asking = page.waitForRequest((request) => request.method() === 'POST');
+  await page.getByRole('button', { name: 'Connect', exact: true }).click();
+  const answer = (await asking).response();
+  const menu = page.getByRole('navigation');
+  await menu.getByRole('link', { name: 'Conversations' }).click();
+  await page.getByText('Choose a conversation').waitFor();
+  goOn();
+  await (await answer)?.finished();
+  // The page has had this answer before the one that is asked for now.
+  await page.evaluate("fetch('v1/me').then((answer) => answer.text())");
+  t.match(page.url(), /#\/conversations$/);
+});
