@@ -79,6 +79,7 @@ export class Outbound {
       if (error instanceof DriverError) throw error;
       if (handed.over) throw uncertain(error);
       if (signal.aborted) throw notConnected(error);
+      // All others are about contacts: the library too asks nothing else for a message.
       if (isThrottled(error)) throw this.#parts.throttle.failure(reference, error);
       throw this.#notSent(reference, error);
     } finally {
@@ -142,7 +143,7 @@ export class Outbound {
     const [contentOf] = await Promise.all([
       outboundContentOf(port, message, signal),
       recipients.ready(destination),
-      message.media === null ? null : this.#mediaHosts.ready(),
+      message.media === null ? null : this.#mediaReady(reference),
     ]);
     await sessionsFree(keys, book, message.to, destination);
     signal.throwIfAborted();
@@ -163,6 +164,16 @@ export class Outbound {
       throw error;
     }
     return await withTimeout(answerTimeoutMs, noAnswer(), answer);
+  }
+
+  /** @throws Error when the network does not say where media are uploaded */
+  async #mediaReady(reference: string): Promise<void> {
+    try {
+      await this.#mediaHosts.ready();
+    } catch (error) {
+      if (isThrottled(error)) throw this.#parts.throttle.mediaFailure(reference, error);
+      throw error;
+    }
   }
 
   /**

@@ -15,7 +15,7 @@ export function isThrottled(error: unknown): boolean {
   return refusalOf(error) === tooMany;
 }
 
-/** Questions about contacts that the network throttles: each that comes too early would prolong it. */
+/** Questions of messages that the network throttles: each about contacts that comes too early would prolong it. */
 export class Throttle {
   /** How often the questions of messages were throttled, by their references. */
   readonly #times = new LRUCache<string, number>({ max: 1_000 });
@@ -28,13 +28,23 @@ export class Throttle {
     if (leftMs > 0) throw throttled(Math.max(leastPauseMs, Math.ceil(leftMs)));
   }
 
-  /** Counts a throttled question; answers the error of its message. */
+  /** Counts a throttled question about contacts; answers the error of its message. */
   failure(reference: string, cause: unknown): DriverError {
-    const times = this.#times.get(reference) ?? 0;
-    this.#times.set(reference, times + 1);
-    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** times);
+    const pauseMs = this.#pauseMs(reference);
     this.#endsAt = Math.max(this.#endsAt, performance.now() + pauseMs);
     return throttled(pauseMs, cause);
+  }
+
+  /** Counts a throttled question where media are uploaded: questions about contacts go on. */
+  mediaFailure(reference: string, cause: unknown): DriverError {
+    const message = 'the network does not say where media are uploaded for now';
+    return throttled(this.#pauseMs(reference), cause, message);
+  }
+
+  #pauseMs(reference: string): number {
+    const times = this.#times.get(reference) ?? 0;
+    this.#times.set(reference, times + 1);
+    return Math.min(longestPauseMs, firstPauseMs * 2 ** times);
   }
 }
 
@@ -42,8 +52,11 @@ export class Throttle {
  * An error that holds up this contact alone. Contacts that the network has named before need no such question, unless the
  * library has forgotten their devices.
  */
-function throttled(retryAfterMs: number, cause?: unknown): DriverError {
-  const message = 'the network answers no questions about contacts for now';
+function throttled(
+  retryAfterMs: number,
+  cause?: unknown,
+  message = 'the network answers no questions about contacts for now',
+): DriverError {
   return new DriverError('throttled', message, {
     certain: true,
     retryAfterMs,

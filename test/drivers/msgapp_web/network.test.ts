@@ -715,15 +715,20 @@ t.test('media both ways', async (t) => {
   t.same(read, [picture]);
 });
 
-t.test('a refused question where media are uploaded costs one try', async (t) => {
-  const { phone, port, session } = await linked();
+/** Sends a report to Ada. */
+function reporting({ port, session }: Pick<Opened, 'port' | 'session'>) {
   const url = 'https://example.com/report';
   const bytes = Buffer.from('the bytes of a report');
   const stream = () => Readable.from([bytes]);
   const named = { mimeType: 'application/pdf', fileName: 'report.pdf', size: bytes.length };
   port.media.set(url, { kind: 'document', ...named, stream });
-  const sent = (reference: string) =>
+  return (reference: string) =>
     session.send({ ...textTo(ada, reference), media: { url } }, patient());
+}
+
+t.test('a refused question where media are uploaded costs one try', async (t) => {
+  const { phone, port, session } = await linked();
+  const sent = reporting({ port, session });
   await network.refuseMediaHosts(phone, [true]);
   t.match(await failureOf(sent('msg_hosts')), {
     code: 'not_sent',
@@ -743,6 +748,25 @@ t.test('a refused question where media are uploaded costs one try', async (t) =>
   await port.state('connected');
   await sent('msg_library');
   t.match(await network.shown(phone), [{ networkId: 'msg_hosts' }, { networkId: 'msg_library' }]);
+});
+
+t.test('a throttled question where media are uploaded holds up its contact alone', async (t) => {
+  const { phone, port, session } = await linked();
+  const sent = reporting({ port, session });
+  await session.send(textTo(ada, 'msg_known'), patient());
+  await network.refuseMediaHosts(phone, [true, true], '429');
+  const waits = { code: 'throttled', message: /where media are uploaded/, certain: true };
+  for (const retryAfterMs of [60_000, 120_000]) {
+    const failure = await failureOf(sent('msg_hosts'));
+    t.match(failure, { ...waits, retryAfterMs, concerns: 'contact' });
+  }
+  await session.send(textTo(phoneNumber(9010), 'msg_opener'), patient());
+  await sent('msg_hosts');
+  t.match(await network.shown(phone), [
+    { networkId: 'msg_known' },
+    { networkId: 'msg_opener' },
+    { networkId: 'msg_hosts' },
+  ]);
 });
 
 t.test('a temporary folder that cannot be written fails a file, and ends no process', async (t) => {

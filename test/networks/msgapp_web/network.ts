@@ -262,8 +262,14 @@ export class FakeNetwork {
   }
 
   /** Refuses those of the next questions of this phone's device where media are kept that are `true`. */
-  async refuseMediaHosts(number: string, refused: readonly boolean[]): Promise<void> {
-    this.#phone(number).refusedMediaHosts = [...refused];
+  async refuseMediaHosts(
+    number: string,
+    refused: readonly boolean[],
+    error = '503',
+  ): Promise<void> {
+    const phone = this.#phone(number);
+    phone.refusedMediaHosts = [...refused];
+    phone.mediaHostError = error;
   }
 
   /** Refuses pairing codes for this number with this error number; null: no longer. */

@@ -86,6 +86,8 @@ export class Phone {
   lookUpError = '503';
   /** Which of the next questions where media are kept are refused. */
   refusedMediaHosts: boolean[] = [];
+  /** The error number with which they are. */
+  mediaHostError = '503';
   /** A device that leaves is cut off in place of an answer. */
   cutsLeavers = false;
   /** The error number with which a pairing code is refused; null: it is taken. */

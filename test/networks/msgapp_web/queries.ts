@@ -44,7 +44,9 @@ export async function answerQuery(context: QueryContext, node: BinaryNode): Prom
       if (childOf(node, 'remove-companion-device') !== undefined) context.leave();
       return resultOf(node);
     case 'w:m':
-      if (context.phone.refusedMediaHosts.shift()) return errorOf(node, '503');
+      if (context.phone.refusedMediaHosts.shift()) {
+        return errorOf(node, context.phone.mediaHostError);
+      }
       return resultOf(node, [
         {
           tag: 'media_conn',
