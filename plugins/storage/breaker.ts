@@ -1,4 +1,4 @@
-import type { GatewayError } from '../../core/errors.ts';
+import { GatewayError } from '../../core/errors.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { Access } from './connection.ts';
 import { faultOf, saysServerIsGone, unavailable } from './faults.ts';
@@ -61,10 +61,12 @@ export class Breaker {
     this.#conditions = {
       unwritable: new LastingCondition(log, {
         begins: 'the database takes no writes: they are refused until it does',
+        goesOn: 'the database still takes no writes, for another reason',
         ends: 'the database takes writes again',
       }),
       unreachable: new LastingCondition(log, {
         begins: 'the database does not answer: requests are refused until it does',
+        goesOn: 'the database still cannot be used, for another reason',
         ends: 'the database answers again',
       }),
     };
@@ -148,11 +150,18 @@ export class Breaker {
 
   #probeUntilClosed(): void {
     this.probe()
-      .catch(() => undefined)
+      .catch((error: unknown) => this.#stayOpen(error))
       .then(() => {
         if (this.#state === 'closed' || this.#stopped) return;
         this.#timer = setTimeout(() => this.#probeUntilClosed(), probeEveryMs).unref();
       });
+  }
+
+  /** Takes the failure of a probe as what keeps the circuit open by now. */
+  #stayOpen(error: unknown): void {
+    if (this.#state === 'closed') return;
+    this.#cause = error instanceof GatewayError ? (error.cause ?? error) : error;
+    this.#conditions[this.#state].goOn(this.#cause);
   }
 
   #close(): void {
