@@ -39,7 +39,7 @@ export function Composer(props: {
   const label = texts.conversations.messageTo(nameOf(contact));
   return (
     <form class="composer" onSubmit={submitting(send)}>
-      <Hindrances of={[...ofKey(session), ...ofTalk(props.account, contact)]} />
+      <Hindrances of={[...ofKey(session), ...ofAccount(props.account), ...ofContact(contact)]} />
       <Problem error={draft.error} lost={texts.conversations.lost} />
       <div class="composer-row">
         <textarea
@@ -114,19 +114,22 @@ export function ofKey({ me: { key, tenant } }: Session): readonly string[] {
   ];
 }
 
-/** Why any message from the account would be refused today. */
-export function ofCaps({ limits: { sends, sends_cap } }: Account): readonly string[] {
-  return sends < sends_cap ? [] : [texts.conversations.hindrances.sends];
+/** Why any message from the account would be refused or wait; null: it was removed. */
+export function ofAccount(account: Account | null): readonly string[] {
+  const { hindrances } = texts.conversations;
+  if (account === null) return [hindrances.gone];
+  const { limits, status, status_detail } = account;
+  return [
+    ...(limits.sends < limits.sends_cap ? [] : [hindrances.sends]),
+    ...(status === 'connecting' || status === 'disconnected' ? [hindrances[status]] : []),
+    ...(status === 'restricted' ? [status_detail ?? hindrances.restricted] : []),
+  ];
 }
 
-/** Why a message from the account to the contact would be refused or wait. */
-function ofTalk(account: Account | null, contact: Contact): readonly string[] {
+/** Why a message to the contact would be refused. */
+function ofContact(contact: Contact): readonly string[] {
   const { hindrances } = texts.conversations;
   return [
-    ...(account === null ? [hindrances.gone] : ofCaps(account)),
-    ...(account?.status === 'connecting' ? [hindrances.connecting] : []),
-    ...(account?.status === 'disconnected' ? [hindrances.disconnected] : []),
-    ...(account?.status === 'restricted' ? [account.status_detail ?? hindrances.restricted] : []),
     ...(contact.do_not_disturb ? [hindrances.doNotDisturb] : []),
     ...(contact.private ? [hindrances.private] : []),
   ];

@@ -1,5 +1,5 @@
-import { useState } from 'preact/hooks';
-import { Hindrances, ofCaps, ofKey } from './composer.tsx';
+import { useRef, useState } from 'preact/hooks';
+import { Hindrances, ofAccount, ofKey } from './composer.tsx';
 import { Choice, Dialog, Field, Form, useTask } from './forms.tsx';
 import { useAccounts } from './loaded.ts';
 import { open } from './router.ts';
@@ -8,15 +8,24 @@ import { channelName, texts } from './texts.ts';
 import { fullTime } from './times.ts';
 import { Button, Shown } from './ui.tsx';
 
+/** Whether the account takes sends: what a reconnecting one has waits in its queue. */
+function takesSends({ status }: Account): boolean {
+  return status === 'connected' || status === 'connecting';
+}
+
 /** The first message to a number. */
 export function NewMessage({ session, onClose }: { session: Session; onClose: () => void }) {
-  const loaded = useAccounts(session);
+  const loaded = useAccounts(session, 10_000);
+  /** What is typed stays, whatever becomes of the accounts. */
+  const isBegun = useRef(false);
   return (
     <Dialog title={texts.conversations.newMessage} onClose={onClose}>
       <Shown loaded={loaded}>
         {(all) => {
-          const accounts = all.filter(({ status }) => status === 'connected');
-          return accounts.length === 0 ? (
+          isBegun.current ||= all.some(takesSends);
+          return isBegun.current ? (
+            <Fields session={session} all={all} onClose={onClose} />
+          ) : (
             <>
               <p>{texts.conversations.noAccount}</p>
               <div class="actions">
@@ -26,8 +35,6 @@ export function NewMessage({ session, onClose }: { session: Session; onClose: ()
                 </Button>
               </div>
             </>
-          ) : (
-            <Fields session={session} accounts={accounts} onClose={onClose} />
           );
         }}
       </Shown>
@@ -35,9 +42,13 @@ export function NewMessage({ session, onClose }: { session: Session; onClose: ()
   );
 }
 
-function Fields(props: { session: Session; accounts: readonly Account[]; onClose: () => void }) {
-  const { session, accounts, onClose } = props;
-  const [accountId, setAccountId] = useState(accounts[0]?.id ?? '');
+function Fields(props: { session: Session; all: readonly Account[]; onClose: () => void }) {
+  const { session, all, onClose } = props;
+  const [accountId, setAccountId] = useState(() => {
+    const first = all.find(({ status }) => status === 'connected') ?? all.find(takesSends);
+    return first?.id ?? '';
+  });
+  const chosen = all.find(({ id }) => id === accountId) ?? null;
   const [phone, setPhone] = useState('');
   const [text, setText] = useState('');
   const task = useTask();
@@ -58,7 +69,9 @@ function Fields(props: { session: Session; accounts: readonly Account[]; onClose
       <Choice
         label={texts.conversations.from}
         value={accountId}
-        options={accounts.map((one) => [one.id, `${one.identifier} · ${channelName(one.channel)}`])}
+        options={all
+          .filter((one) => one === chosen || takesSends(one))
+          .map((one) => [one.id, `${one.identifier} · ${channelName(one.channel)}`])}
         onChange={setAccountId}
       />
       <Field
@@ -80,17 +93,15 @@ function Fields(props: { session: Session; accounts: readonly Account[]; onClose
         />
       </label>
       <Hindrances
-        of={[...ofKey(session), ...accounts.filter(({ id }) => id === accountId).flatMap(ofFirst)]}
+        of={[...ofKey(session), ...ofAccount(chosen), ...(chosen === null ? [] : ofFirst(chosen))]}
       />
     </Form>
   );
 }
 
-/** Why a first message from the account would be refused. */
-function ofFirst(account: Account): readonly string[] {
-  const { limits, new_contacts_blocked_until: until } = account;
+/** Why a first message from the account would be refused, and no other. */
+function ofFirst({ limits, new_contacts_blocked_until: until }: Account): readonly string[] {
   return [
-    ...ofCaps(account),
     ...(limits.new_contacts < limits.new_contacts_cap
       ? []
       : [texts.conversations.hindrances.newContacts]),
