@@ -10,7 +10,7 @@ import { Messages } from './messages.tsx';
 import { OwnerLink } from './owner-link.tsx';
 import { Phones } from './phones.tsx';
 import { address, useRoute } from './router.ts';
-import { keptKey, mayManage, type Session, signIn } from './session.ts';
+import { drafts, keptKey, mayManage, type Session, signIn } from './session.ts';
 import { SignIn } from './sign-in.tsx';
 import { System } from './system.tsx';
 import { texts } from './texts.ts';
@@ -74,6 +74,8 @@ function Console() {
   };
   const leave = (reason: unknown = null) => {
     keptKey.forget();
+    // A key that has ended leaves them to the next one.
+    if (reason === null) drafts.clear();
     setSession(null);
     setError(reason);
   };

@@ -1,6 +1,13 @@
 import { useEffect, useReducer } from 'preact/hooks';
 import { submitting } from './forms.tsx';
-import { type Account, type Contact, type Draft, type Session, sendOnce } from './session.ts';
+import {
+  type Account,
+  type Contact,
+  type Draft,
+  drafts,
+  type Session,
+  sendOnce,
+} from './session.ts';
 import { nameOf, texts } from './texts.ts';
 import { Button, Problem } from './ui.tsx';
 
@@ -74,8 +81,9 @@ export function Composer(props: {
 }
 
 /** The draft of a conversation, and what changes it, also after the composer is gone. */
-function useDraft({ drafts }: Session, of: string) {
+function useDraft({ me }: Session, conversation: string) {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
+  const of = `${me.tenant.id}/${conversation}`;
   const draft: Draft = drafts.get(of) ?? {
     ...{ text: '', keys: new Map(), isBusy: false, error: null, redraw: null },
   };

@@ -25,6 +25,9 @@ export interface Draft {
 /** Idempotency keys of sends that were not accepted so far, by their content, and when each was tried last. */
 export type Keys = Map<string, { readonly key: string; readonly at: number }>;
 
+/** By tenant and conversation: whoever goes on to another page, or with another key, finds them again. */
+export const drafts = new Map<string, Draft>();
+
 /** Who is signed in. */
 export interface Session {
   readonly client: GatewayClient;
@@ -32,8 +35,6 @@ export interface Session {
   readonly patient: GatewayClient;
   readonly me: Me;
   readonly isTest: boolean;
-  /** By conversation: a reader who goes on to another page finds them again. */
-  readonly drafts: Map<string, Draft>;
   /** Of what is sent beside the drafts. */
   readonly keys: Keys;
 }
@@ -102,7 +103,7 @@ export async function signIn(apiKey: string): Promise<Session> {
   if (me.key.scopes?.includes('read') === false) throw new Error(texts.signIn.blind);
   const patient = clientOf(apiKey, 0, undefined, 5 * 60_000);
   const isTest = me.tenant.mode === 'test';
-  return { client, patient, me, isTest, drafts: new Map(), keys: new Map() };
+  return { client, patient, me, isTest, keys: new Map() };
 }
 
 /**

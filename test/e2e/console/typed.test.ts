@@ -58,5 +58,33 @@ t.test('what is typed stays', { skip: skipWithoutBrowser }, async (t) => {
     await write.click();
     await dialog.getByText('No number is connected.').waitFor();
     t.pass('one that is over is offered no more');
+    await dialog.getByRole('button', { name: 'Close' }).click();
+  });
+
+  await t.test('in a conversation when the key ends, until the reader signs out', async (t) => {
+    const enter = async (key: string) => {
+      await page.getByLabel('API key').fill(key);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('log').getByText('Hello').waitFor();
+    };
+    const made = await api.post('/keys', { name: 'Reader' });
+    const { key, id } = bodyOf<{ key: string; id: string }>(made);
+    await pair(api, phone);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.goto(`${origin}/console#/conversations`);
+    await page.getByLabel('API key').fill(key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('link', { name: /Ada/ }).click();
+    const draft = page.getByLabel('Message to Ada');
+    await draft.fill('a draft');
+    t.equal((await api.delete(`/keys/${id}`)).status, 200);
+    // Ends the poll that is open.
+    await receive(api, phone, { from: { phone: ada }, text: 'after the key' });
+    await page.getByText('no longer accepts this key').waitFor();
+    await enter(gateway.key);
+    t.equal(await draft.inputValue(), 'a draft', 'for the next key');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await enter(gateway.key);
+    t.equal(await draft.inputValue(), '', 'of nobody who has signed out');
   });
 });
