@@ -1,10 +1,11 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PageProps } from './app.tsx';
 import { Choice, Field, submitting, useTask } from './forms.tsx';
 import { useAccounts } from './loaded.ts';
 import { MessageRow } from './message-row.tsx';
 import { type Found, type People, search, searchOn, type Wanted } from './message-search.ts';
 import { PeopleChoice } from './people-choice.tsx';
+import type { Session } from './session.ts';
 import { texts } from './texts.ts';
 import { Button, Empty, Page, Problem } from './ui.tsx';
 
@@ -16,10 +17,17 @@ const nothing: Wanted = {
 const directions = ['', 'inbound', 'outbound'] as const;
 const statuses = ['', 'queued', 'sent', 'delivered', 'read', 'failed', 'received'] as const;
 
+/** What was sought and found last: whoever comes back from a conversation finds it again. */
+const kept = new WeakMap<
+  Session,
+  { readonly wanted: Wanted; readonly found: Found | People | null }
+>();
+
 /** Finds messages by words, person, account, id, state, error and time; each with its way from queued to read. */
 export function Messages({ session }: PageProps) {
-  const [wanted, want] = useState(nothing);
-  const [found, setFound] = useState<Found | People | null>(null);
+  const [wanted, want] = useState(kept.get(session)?.wanted ?? nothing);
+  const [found, setFound] = useState(kept.get(session)?.found ?? null);
+  useEffect(() => void kept.set(session, { wanted, found }));
   const accounts = useAccounts(session);
   const task = useTask();
   const change = (part: Partial<Wanted>) => want({ ...wanted, ...part });

@@ -37,6 +37,7 @@ t.test('the search for messages', { skip: skipWithoutBrowser }, async (t) => {
   const stage = { gateway, page, origin, shopId };
   await t.test('asks by person and account', (t) => byPerson(t, stage));
   await t.test('opens the conversation at the message', (t) => opens(t, stage));
+  await t.test('is there again behind a conversation', (t) => comesBack(t, stage));
   await t.test('a message that is not there', (t) => missing(t, stage));
   await t.test('with a key for some accounts', (t) => limited(t, stage));
 });
@@ -184,6 +185,24 @@ async function opens(t: Test, { gateway, page }: Stage): Promise<void> {
   await page.getByRole('button', { name: 'Earlier messages' }).click();
   await opened.getByText('a needle').waitFor();
   t.ok(await untilSeen(), 'and is reached by reading on');
+}
+
+async function comesBack(t: Test, { page, origin }: Stage): Promise<void> {
+  await page.goto(`${origin}/console#/messages`);
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.getByLabel('Words of the text').fill('hay');
+  await page.getByRole('button', { name: 'Find' }).click();
+  const rows = page.locator('.rows > li');
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await rows.getByText('hay 1', { exact: true }).first().click();
+  const found = await rows.count();
+  t.ok(found > 50, `${found} messages`);
+  await page.getByRole('link', { name: 'Open the conversation' }).click();
+  await page.locator('.bubble[aria-current]').getByText('hay 1').waitFor();
+  await page.goBack();
+  await rows.first().waitFor();
+  t.equal(await rows.count(), found, 'also those of further pages');
+  t.equal(await page.getByLabel('Words of the text').inputValue(), 'hay');
 }
 
 async function missing(t: Test, { gateway, page, origin, shopId }: Stage): Promise<void> {
