@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { components } from '../../../client/generated/schema.ts';
 import { Choice, useTask } from './forms.tsx';
 import { useList } from './loaded.ts';
@@ -23,10 +23,11 @@ export function Deliveries(props: { session: Session; id: string; events: readon
   const { session, id } = props;
   const [status, setStatus] = useState<(typeof statuses)[number]>('');
   const [event, setEvent] = useState<'' | Delivery['event']>('');
+  const shown = useRef<readonly Delivery[]>([]);
   const loaded = useList(
-    (rounds) => {
+    async (rounds) => {
       const filter = { ...(status !== '' && { status }), ...(event !== '' && { event }) };
-      return readPages(
+      const { items, hasMore } = await readPages(
         (page) =>
           session.client.call('list_webhook_deliveries', {
             path: { webhookId: id },
@@ -36,10 +37,19 @@ export function Deliveries(props: { session: Session; id: string; events: readon
         pageSize * rounds,
         readsAtMost * rounds,
       );
+      const ids = items.map((one) => one.id);
+      // One that is being read stays, however many come above it.
+      const isKept = (one: string) => !ids.includes(one) && isOpen(one);
+      shown.current = [...items, ...shown.current.filter((one) => isKept(one.id))];
+      return { items: shown.current, hasMore };
     },
     [session, id, status, event],
     5_000,
   );
+  const showReplay = (anew: Delivery) => {
+    shown.current = shown.current.map((one) => (one.id === anew.id ? anew : one));
+    loaded.reload();
+  };
   const events = props.events as readonly Delivery['event'][];
   return (
     <section class="card">
@@ -67,7 +77,7 @@ export function Deliveries(props: { session: Session; id: string; events: readon
             <ul class="rows">
               {items.map((delivery) => (
                 <li key={delivery.id}>
-                  <Row session={session} id={id} delivery={delivery} onReplay={loaded.reload} />
+                  <Row session={session} id={id} delivery={delivery} onReplay={showReplay} />
                 </li>
               ))}
             </ul>
@@ -79,14 +89,26 @@ export function Deliveries(props: { session: Session; id: string; events: readon
   );
 }
 
-function Row(props: { session: Session; id: string; delivery: Delivery; onReplay: () => void }) {
+/** Whether the row of a delivery is open. */
+function isOpen(id: string): boolean {
+  return document.querySelector(`#${id}[open]`) !== null;
+}
+
+function Row(props: {
+  session: Session;
+  id: string;
+  delivery: Delivery;
+  onReplay: (anew: Delivery) => void;
+}) {
   const { session, id, delivery } = props;
   const task = useTask();
   const path = { webhookId: id, deliveryId: delivery.id };
   const replay = () =>
-    task.run(() => session.client.call('replay_webhook_delivery', { path }), props.onReplay);
+    task.run(async () => {
+      props.onReplay((await session.client.call('replay_webhook_delivery', { path })).delivery);
+    });
   return (
-    <details>
+    <details id={delivery.id}>
       <summary>
         <span class="row">
           <Time at={delivery.created_at} />

@@ -216,3 +216,44 @@ t.test(
     t.pass('a secret goes when another turns signing off');
   },
 );
+
+t.test('a delivery that is being read stays', { skip: skipWithoutBrowser }, async (t) => {
+  const gateway = await runGateway(t, { databaseUrl: null });
+  const { api } = gateway;
+  const { origin } = new URL(gateway.baseUrl);
+  const receiver = await startReceiver(t);
+  const body = { url: receiver.url(), subscribed_to: ['message.received'] };
+  const { webhook } = bodyOf<{ webhook: Webhook }>(await api.post('/webhooks', body));
+  await pair(api, phone);
+  const write = (text: string) => receive(api, phone, { from: { phone: phoneNumber(101) }, text });
+  await write('the first');
+  const page = await (await startBrowser(t)).newPage();
+  page.setDefaultTimeout(15_000);
+  await signIn(page, origin, gateway.key);
+  await page.goto(`${origin}/console#/webhooks/${webhook.id}`);
+  const open = page.locator('.rows details[open]');
+  const replay = open.getByRole('button', { name: 'Replay' });
+  await page.locator('.rows summary').getByText('Delivered').click();
+  await replay.focus();
+  // More than the log shows at first.
+  for (let n = 1; n <= 25; n += 1) await write(`message ${n}`);
+  const rows = page.locator('.rows > li');
+  const untilRead = () => page.getByText('message 25').waitFor({ state: 'attached' });
+  await untilRead();
+  t.match(await open.innerText(), /the first/, 'below the newest');
+  t.equal(await rows.count(), 21);
+  t.equal(await page.evaluate('document.activeElement.textContent'), 'Replay', 'with its focus');
+
+  const read = page.waitForResponse((response) => response.url().includes('/deliveries?'));
+  await replay.click();
+  await read;
+  await open.getByText('Waiting').waitFor();
+  t.match(await open.innerText(), /the first/, 'also when it is delivered once more');
+
+  const status = page.getByLabel('Status');
+  await status.selectOption({ label: 'Waiting' });
+  await page.getByText('Nothing here.').waitFor();
+  await status.selectOption({ label: 'Any' });
+  await untilRead();
+  t.equal(await rows.count(), 20, 'until it is put away');
+});
