@@ -1,5 +1,6 @@
 import { useEffect, useReducer } from 'preact/hooks';
 import { submitting } from './forms.tsx';
+import { useLoaded } from './loaded.ts';
 import {
   type Account,
   type Contact,
@@ -46,7 +47,9 @@ export function Composer(props: {
   const label = texts.conversations.messageTo(nameOf(contact));
   return (
     <form class="composer" onSubmit={submitting(send)}>
-      <Hindrances of={[...ofKey(session), ...ofAccount(props.account), ...ofContact(contact)]} />
+      <Hindrances
+        of={[...useHindrancesOfKey(session), ...ofAccount(props.account), ...ofContact(contact)]}
+      />
       <Problem error={draft.error} lost={texts.conversations.lost} />
       <div class="composer-row">
         <textarea
@@ -112,8 +115,9 @@ export function Hindrances(props: { of: readonly string[] }) {
   ));
 }
 
-/** Why any message of the key would be refused. */
-export function ofKey({ me: { key, tenant } }: Session): readonly string[] {
+/** Why any message of the key would be refused: its tenant may be suspended, or activated, meanwhile. */
+export function useHindrancesOfKey({ client, me }: Session): readonly string[] {
+  const { key, tenant } = useLoaded(() => client.call('get_me'), [client], 10_000).value ?? me;
   const { suspended, scope, confirmed } = texts.conversations.hindrances;
   return [
     ...(tenant.status === 'suspended' ? [suspended] : []),

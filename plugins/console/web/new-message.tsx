@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import { Hindrances, ofAccount, ofKey } from './composer.tsx';
+import { Hindrances, ofAccount, useHindrancesOfKey } from './composer.tsx';
 import { Choice, Dialog, Field, Form, useTask } from './forms.tsx';
 import { useAccounts } from './loaded.ts';
 import { open } from './router.ts';
@@ -93,7 +93,11 @@ function Fields(props: { session: Session; all: readonly Account[]; onClose: () 
         />
       </label>
       <Hindrances
-        of={[...ofKey(session), ...ofAccount(chosen), ...(chosen === null ? [] : ofFirst(chosen))]}
+        of={[
+          ...useHindrancesOfKey(session),
+          ...ofAccount(chosen),
+          ...(chosen === null ? [] : ofFirst(chosen)),
+        ]}
       />
     </Form>
   );

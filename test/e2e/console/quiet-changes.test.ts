@@ -1,7 +1,14 @@
 import t from 'tap';
 import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
 import { runGateway } from '../../harness/gateway.ts';
-import { connected, pair, phoneNumber, receive, successOf } from '../../harness/story.ts';
+import {
+  commandLine,
+  connected,
+  pair,
+  phoneNumber,
+  receive,
+  successOf,
+} from '../../harness/story.ts';
 
 const [phone, ada] = [phoneNumber(1), phoneNumber(101)];
 
@@ -36,4 +43,19 @@ t.test('what changes without an event', { skip: skipWithoutBrowser }, async (t) 
   await badge('Connected').waitFor();
   await waits.waitFor({ state: 'detached' });
   t.pass('and both show that it is back');
+
+  const { tenant } = await successOf<{ tenant: { id: string } }>(api.get('/me'));
+  const set = (status: string) =>
+    commandLine(t, gateway, ['tenants', 'update', tenant.id, '--status', status]);
+  await set('suspended');
+  const refused = talk.locator('.composer').getByText('The account holder is suspended');
+  await refused.waitFor();
+  t.pass('an open conversation says that its account holder is suspended');
+  await talk.getByRole('button', { name: 'New message' }).click();
+  const dialog = talk.getByRole('dialog');
+  await dialog.getByText('The account holder is suspended').waitFor();
+  await set('active');
+  await refused.waitFor({ state: 'detached' });
+  await dialog.getByText('The account holder is suspended').waitFor({ state: 'detached' });
+  t.pass('and no longer, once it is active');
 });
