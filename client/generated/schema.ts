@@ -1715,10 +1715,26 @@ export interface components {
             account_id: string;
             /** @example msgapp_web */
             channel: string;
-            contact: components["schemas"]["MessageContact"];
+            contact: components["schemas"]["ConversationContact"];
             last_message: components["schemas"]["Message"];
             /** @description Messages of the contact since the last one to it; more than 100 are not counted. */
             unanswered: number;
+        };
+        ConversationContact: {
+            /** @example con_01j5x8zq3e9v7k2m4n6p8r0stv */
+            id: string;
+            /**
+             * @description E.164; null where the network hides it
+             * @example +12025550123
+             */
+            phone: string | null;
+            /** @description empty while unknown */
+            name: string;
+            /**
+             * @description as `GET /contacts/{id}` shows it
+             * @example +12025550123
+             */
+            address: string;
         };
         Event: {
             /**

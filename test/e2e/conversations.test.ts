@@ -51,6 +51,10 @@ async function lists(t: Test, { api }: FleetTenant): Promise<void> {
     const found = await pages<Conversation>(api, '/conversations', limit);
     t.strictSame(seen(found), all, `newest first, once each, in pages of ${limit}`);
   }
+  const { conversations } = bodyOf<{ conversations: Conversation[] }>(
+    await api.get('/conversations?limit=1'),
+  );
+  t.match(conversations, [{ contact: { phone: eve, address: eve } }]);
   const search = async (query: string) => {
     const answer = await api.get(`/conversations?${query}`);
     return seen(bodyOf<{ conversations: Conversation[] }>(answer).conversations);

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useTask } from './forms.tsx';
 import { type Message, type Session, sendOnce } from './session.ts';
-import { codeOf, nameOf, sentenceOf, stateOf, texts } from './texts.ts';
+import { codeOf, sentenceOf, stateOf, texts } from './texts.ts';
 import { clock, fullTime } from './times.ts';
 import { Button, Name, Problem } from './ui.tsx';
 
@@ -12,13 +12,13 @@ const acceptedMs = 4_000;
 export function Bubble(props: {
   message: Message;
   session: Session;
-  /** The number that the account writes from. */
-  sender: string;
+  /** Who wrote it. */
+  writer: string;
   isOpened: boolean;
   onSent: () => void;
 }) {
-  const { message, session, sender, isOpened, onSent } = props;
-  const { direction, status, text, media, error, contact } = message;
+  const { message, session, writer, isOpened, onSent } = props;
+  const { direction, status, text, media, error } = message;
   const isFailed = status === 'failed';
   return (
     <article
@@ -27,7 +27,7 @@ export function Bubble(props: {
       aria-current={isOpened ? 'true' : undefined}
     >
       <span class="hidden">
-        <Name>{direction === 'inbound' ? nameOf(contact) : sender}</Name>:
+        <Name>{writer}</Name>:
       </span>
       {media !== null && <File media={media} />}
       {text !== '' && (

@@ -1,6 +1,6 @@
 import { Refusal } from '../../../client/refusal.ts';
 import { readPages } from './pages.ts';
-import type { Message, Session } from './session.ts';
+import type { Conversation, Message, Session } from './session.ts';
 
 /** What a person looks for; an empty field asks for nothing. */
 export interface Wanted {
@@ -33,9 +33,9 @@ export interface People {
   readonly hasMore: boolean;
 }
 
-/** A person as messages show one. */
+/** A person as conversations show one. */
 export interface Person {
-  readonly contact: Message['contact'];
+  readonly contact: Conversation['contact'];
   readonly channel: string;
 }
 

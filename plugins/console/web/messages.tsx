@@ -110,8 +110,8 @@ export function Messages({ session }: PageProps) {
           <PeopleChoice
             found={found}
             isBusy={task.isBusy}
-            onChoose={({ contact: { id, phone, name } }) => {
-              const chosen = { ...wanted, person: phone ?? name, contactId: id };
+            onChoose={({ contact: { id, phone, name, address } }) => {
+              const chosen = { ...wanted, person: phone ?? (name || address), contactId: id };
               want(chosen);
               void run(() => search(session, chosen));
             }}

@@ -21,7 +21,7 @@ export function PeopleChoice(props: {
           <li key={person.contact.id}>
             <Button onClick={() => props.onChoose(person)} isDisabled={props.isBusy}>
               <Name>{nameOf(person.contact)}</Name>
-              {person.contact.name !== '' && <bdi> {person.contact.phone}</bdi>} ·{' '}
+              {person.contact.name !== '' && <bdi> {person.contact.address}</bdi>} ·{' '}
               {channelName(person.channel)}
             </Button>
           </li>

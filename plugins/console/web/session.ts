@@ -8,6 +8,7 @@ export type Account = Schemas['Account'];
 export type Channel = Schemas['Channel'];
 export type Connection = Schemas['Connection'];
 export type Contact = Schemas['Contact'];
+export type Conversation = Schemas['Conversation'];
 export type Me = Schemas['Me'];
 export type Message = Schemas['Message'];
 

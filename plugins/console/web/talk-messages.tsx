@@ -13,6 +13,7 @@ const nearPx = 100;
 export function TalkMessages(props: {
   messages: readonly Message[];
   session: Session;
+  writer: string;
   sender: string;
   openedId: string | null;
   earlier: ComponentChildren;
@@ -59,7 +60,7 @@ export function TalkMessages(props: {
             <Bubble
               message={message}
               session={props.session}
-              sender={props.sender}
+              writer={message.direction === 'inbound' ? props.writer : props.sender}
               isOpened={message.id === openedId}
               onSent={props.onSent}
             />

@@ -104,7 +104,7 @@ export function Talk(props: {
             <div>
               <Heading title={nameOf(contact)} opener={opener.current} />
               <p class="quiet">
-                <bdi>{contact.phone ?? ''}</bdi> · {channelName(contact.channel)} ·{' '}
+                <bdi>{contact.address}</bdi> · {channelName(contact.channel)} ·{' '}
                 <bdi>{account?.identifier ?? texts.conversations.accountGone}</bdi>
               </p>
             </div>
@@ -122,6 +122,7 @@ export function Talk(props: {
           )}
           <TalkMessages
             messages={messages}
+            writer={nameOf(contact)}
             session={session}
             sender={account?.identifier ?? texts.conversations.accountGone}
             openedId={messageId}

@@ -441,10 +441,10 @@ export function channelName(channel: string): string {
   return texts.channels[channel] ?? channel;
 }
 
-/** What a contact is called: the name, else the number. */
-export function nameOf({ name, phone }: { name: string; phone: string | null }): string {
-  if (name !== '') return name;
-  return phone ?? texts.noNumber;
+/** What a contact is called: the name, else the number, else what the network knows it by, where that was read. */
+export function nameOf(contact: { name: string; phone: string | null; address?: string }): string {
+  const { name, phone, address = '' } = contact;
+  return name || phone || address || texts.noNumber;
 }
 
 /** One line of a message. */

@@ -7,7 +7,7 @@ import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { wantedAccounts } from '../../../core/scopes.ts';
 import type { Cursors } from '../../secrets/contract.ts';
 import { inboundExample } from '../examples.ts';
-import type { MessageWithContact } from '../tables/message-rows.ts';
+import type { MessageContact, MessageWithContact } from '../tables/message-rows.ts';
 import { threadKey } from '../threads.ts';
 import { conversationPage, foundConversations, type SearchPosition } from './conversations.ts';
 import { ConversationsAnswer, ConversationsQuery } from './schemas.ts';
@@ -59,7 +59,7 @@ export function listConversations({ read, mint, cursors }: ListConversationsPart
               {
                 account_id: inboundExample.account_id,
                 channel: inboundExample.channel,
-                contact: inboundExample.contact,
+                contact: { ...inboundExample.contact, address: inboundExample.contact.phone },
                 last_message: inboundExample,
                 unanswered: 1,
               },
@@ -89,10 +89,13 @@ export function listConversations({ read, mint, cursors }: ListConversationsPart
             });
       const { newest, next } = page;
       const unanswered = await read.conversations.unanswered(newest);
+      const contacts = await read.contacts.byIds(newest.map(({ contactId }) => contactId));
+      const networkIds = new Map(contacts.map(({ id, networkId }) => [id, networkId]));
+      const addressOf = ({ id, phone }: MessageContact) => phone ?? networkIds.get(id) ?? '';
       const itemOf = (message: MessageWithContact) => ({
         account_id: message.accountId,
         channel: message.channel,
-        contact: message.contact,
+        contact: { ...message.contact, address: addressOf(message.contact) },
         last_message: messageView(message, mint),
         unanswered: unanswered.get(threadKey(message.accountId, message.contactId)) ?? 0,
       });

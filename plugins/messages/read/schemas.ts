@@ -73,7 +73,16 @@ const Conversation = Type.Object(
   {
     account_id: Type.String({ examples: ['acc_01j5x8zq3e9v7k2m4n6p8r0stv'] }),
     channel: Type.String({ examples: ['msgapp_web'] }),
-    contact: MessageContactSchema,
+    contact: Type.Object(
+      {
+        ...MessageContactSchema.properties,
+        address: Type.String({
+          description: 'as `GET /contacts/{id}` shows it',
+          examples: ['+12025550123'],
+        }),
+      },
+      { $id: 'ConversationContact' },
+    ),
     last_message: MessageSchema,
     unanswered: Type.Integer({
       minimum: 0,
