@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { Hindrances, ofAccount, useHindrancesOfKey } from './composer.tsx';
 import { Choice, Dialog, Field, Form, useTask } from './forms.tsx';
-import { useAccounts } from './loaded.ts';
+import { useAccounts, useLoaded } from './loaded.ts';
 import { open } from './router.ts';
 import { type Account, type Session, sendOnce } from './session.ts';
 import { channelName, texts } from './texts.ts';
@@ -13,7 +13,7 @@ function takesSends({ status }: Account): boolean {
   return status === 'connected' || status === 'connecting';
 }
 
-/** The first message to a number. */
+/** The first message to a number, or to an address where the network has such. */
 export function NewMessage({ session, onClose }: { session: Session; onClose: () => void }) {
   const loaded = useAccounts(session, 10_000);
   /** What is typed stays, whatever becomes of the accounts. */
@@ -49,11 +49,15 @@ function Fields(props: { session: Session; all: readonly Account[]; onClose: () 
     return first?.id ?? '';
   });
   const chosen = all.find(({ id }) => id === accountId) ?? null;
-  const [phone, setPhone] = useState('');
+  const channels = useLoaded(() => session.client.call('list_channels'), [session]);
+  const channel = channels.value?.channels.find((one) => one.channel === chosen?.channel);
+  const kind = channel?.capabilities?.recipients === 'address' ? 'address' : 'phone';
+  const [to, setTo] = useState('');
   const [text, setText] = useState('');
   const task = useTask();
   const send = async () => {
-    const body = { to: { phone: phone.trim() }, account_id: accountId, text };
+    const target = kind === 'phone' ? { phone: to.trim() } : { address: to.trim() };
+    const body = { to: target, account_id: accountId, text };
     const what = JSON.stringify(body);
     const answer = await sendOnce(session, session.keys, what, body, task.error !== null);
     open('conversations', answer.account_id, answer.contact_id);
@@ -75,11 +79,11 @@ function Fields(props: { session: Session; all: readonly Account[]; onClose: () 
         onChange={setAccountId}
       />
       <Field
-        label={texts.conversations.to}
-        type="tel"
-        value={phone}
-        onInput={setPhone}
-        placeholder="+12025550123"
+        label={texts.conversations.to[kind]}
+        type={kind === 'phone' ? 'tel' : 'text'}
+        value={to}
+        onInput={setTo}
+        placeholder={kind === 'phone' ? '+12025550123' : ''}
         isRequired
       />
       <label class="field">

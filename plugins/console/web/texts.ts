@@ -253,7 +253,7 @@ export const texts = {
     theirText: 'What the contact writes',
     writeAsContact: 'Write as the contact',
     from: 'From',
-    to: 'To (phone number)',
+    to: { phone: 'To (phone number)', address: 'To (address)' },
     text: 'Text',
     noAccount: 'No number is connected. Connect one first.',
     hindrances: {

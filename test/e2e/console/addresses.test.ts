@@ -48,4 +48,15 @@ t.test('people who have addresses and no numbers', { skip: skipWithoutBrowser },
     await page.locator('.rows summary').getByText('Hello bennet').first().waitFor();
     t.equal(await page.getByLabel('Person').inputValue(), 'bennet');
   });
+
+  await t.test('are written to first', async (t) => {
+    await page.goto(`${origin}/console#/conversations`);
+    await page.getByRole('button', { name: 'New message' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('To (address)').fill('cid');
+    await dialog.getByLabel('Text').fill('Hello Cid');
+    await dialog.getByRole('button', { name: 'Send' }).click();
+    await heading('cid').waitFor();
+    t.pass('by their addresses');
+  });
 });
