@@ -40,17 +40,16 @@ export function KeyForm(props: {
   ];
   const submit = () =>
     task.run(async () => {
-      const { key } = await session.client.call('create_key', {
-        body: {
-          name: name.trim(),
-          scopes,
-          confirm_sends: isConfirming,
-          ...(accountIds.length === 0 ? {} : { account_ids: [...accountIds] }),
-          ...(days === '0' ? {} : { expires_at: endIn(days) }),
-        },
-      });
+      const body = {
+        name: name.trim(),
+        scopes,
+        confirm_sends: isConfirming,
+        ...(accountIds.length === 0 ? {} : { account_ids: [...accountIds] }),
+        ...(days === '0' ? {} : { expires_at: endIn(days) }),
+      };
+      // Where the answer is lost there may be a key that nobody holds.
+      const { key } = await session.client.call('create_key', { body }).finally(onDone);
       setMade(key);
-      onDone();
     });
   if (made !== null) {
     return (

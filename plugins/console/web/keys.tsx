@@ -116,10 +116,7 @@ function KeyCard(props: {
           title={texts.keys.deleteTitle}
           text={isOwn ? texts.keys.deleteOwn : texts.keys.deleteText}
           action={texts.keys.delete}
-          run={async () => {
-            await session.client.call('delete_key', { path: { id: key.id } });
-            onDone();
-          }}
+          run={() => session.client.call('delete_key', { path: { id: key.id } }).finally(onDone)}
           onClose={() => ask(false)}
         />
       )}

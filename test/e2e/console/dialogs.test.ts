@@ -153,6 +153,26 @@ t.test('what dialogs leave behind', { skip: skipWithoutBrowser }, async (t) => {
     }
   });
 
+  await t.test('a key that was made or deleted while the answer was lost', async (t) => {
+    await page.goto(`${origin}/console#/keys`);
+    const lose = (route: Route) => route.fetch().then(() => route.abort());
+    await page.route('**/v1/keys', lose, { times: 1 });
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    await dialog.getByLabel('Name').fill('held by nobody');
+    await dialog.getByRole('button', { name: 'Make the key' }).click();
+    await dialog.getByText('its answer was lost').waitFor();
+    await page.keyboard.press('Escape');
+    const card = page.locator('section.card', { hasText: 'held by nobody' });
+    await card.waitFor();
+    t.pass('is shown');
+    await page.route('**/v1/keys/*', lose, { times: 1 });
+    await card.getByRole('button', { name: 'Delete' }).click();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await card.waitFor({ state: 'detached' });
+    t.pass('and is gone');
+    await dialog.waitFor({ state: 'detached' });
+  });
+
   await t.test('has the words of the button that opened it', async (t) => {
     await page.goto(`${origin}/console#/accounts`);
     const card = page.locator('.account', { hasText: phone });
