@@ -74,13 +74,11 @@ function Fields(
   const save = async () => {
     const whole = { url: url.trim(), subscribed_to: chosen };
     const rules = { enabled: isOn, retries_enabled: hasRetries };
-    const given = name === webhook?.name ? name : name.trim();
-    const named = given === '' ? {} : { name: given };
+    const given = name.trim();
     if (webhook !== undefined) {
-      // A URL, even the same, would end its pause.
+      // A name is given always: without a URL and events there has to be one. A URL, even the same, would end its pause.
       const body = {
-        name: webhook.name,
-        ...named,
+        name: name === webhook.name ? (props.webhook ?? webhook).name : given,
         ...(whole.url !== webhook.url && { url: whole.url }),
         ...(chosen.join() !== atFirst.join() && { subscribed_to: whole.subscribed_to }),
         ...(isOn !== webhook.enabled && { enabled: isOn }),
@@ -89,7 +87,8 @@ function Fields(
       await session.client.call('update_webhook', { path: { webhookId: webhook.id }, body });
       return null;
     }
-    const input = { body: { ...whole, ...rules, ...named, generate_signing_secret: isSigned } };
+    const named = { ...whole, ...rules, ...(given !== '' && { name: given }) };
+    const input = { body: { ...named, generate_signing_secret: isSigned } };
     return (await session.client.call('create_webhook', input)).signing_secret ?? null;
   };
   const submit = () =>
@@ -113,7 +112,7 @@ function Fields(
         label={texts.webhooks.name}
         value={name}
         onInput={setName}
-        hint={texts.webhooks.nameHint}
+        {...(webhook === undefined ? { hint: texts.webhooks.nameHint } : { isRequired: true })}
       />
       <Options
         label={texts.webhooks.events}

@@ -8,6 +8,7 @@ import { startReceiver } from '../../harness/receiver.ts';
 import { bodyOf, pair, phoneNumber, receive, until } from '../../harness/story.ts';
 
 interface Webhook {
+  readonly retries_enabled: boolean;
   readonly id: string;
   readonly name: string;
   readonly url: string;
@@ -90,6 +91,21 @@ t.test('a webhook changes in what was changed alone', { skip: skipWithoutBrowser
   await page.reload();
   await change(() => dialog.getByLabel('message.sent').uncheck());
   t.equal((await listed()).name, ' orders ', 'a name that was not edited');
+
+  await change(async () => {
+    await api.put(`/webhooks/${named.id}`, { name: 'of another' });
+    await page.locator('h1', { hasText: 'of another' }).waitFor();
+    await dialog.getByLabel('Try again after a failure').check();
+  });
+  t.match(await listed(), { name: 'of another', retries_enabled: true }, 'and that of another');
+
+  await page.getByRole('button', { name: 'Change' }).click();
+  await dialog.getByLabel('Name').fill('');
+  t.equal(await dialog.getByText('Empty: one is made.').count(), 0);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  t.equal(await dialog.locator('input:invalid').count(), 1, 'a name cannot be taken away');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.waitFor({ state: 'detached' });
 
   await change(() => dialog.getByLabel('Address').fill(receiver.url('/other')));
   t.match(await listed(), { url: receiver.url('/other'), health: { is_disabled: false } });
