@@ -21,7 +21,8 @@ export function Composer(props: {
   accountId: string;
   /** As the address has it: the contact's own may become another one meanwhile. */
   contactId: string;
-  account: Account | null;
+  /** Null: it was removed; undefined: it is not known. */
+  account: Account | null | undefined;
   contact: Contact;
   onSent: () => void;
 }) {
@@ -126,9 +127,10 @@ export function useHindrancesOfKey({ client, me }: Session): readonly string[] {
   ];
 }
 
-/** Why any message from the account would be refused or wait; null: it was removed. */
-export function ofAccount(account: Account | null): readonly string[] {
+/** Why any message from the account would be refused or wait; null: it was removed, undefined: not known. */
+export function ofAccount(account: Account | null | undefined): readonly string[] {
   const { hindrances } = texts.conversations;
+  if (account === undefined) return [];
   if (account === null) return [hindrances.gone];
   const { limits, status, status_detail } = account;
   return [

@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { components } from '../../../client/generated/schema.ts';
-import { isRefusal } from '../../../client/refusal.ts';
 import type { PageProps } from './app.tsx';
 import { Confirm } from './forms.tsx';
 import { KeyForm } from './key-form.tsx';
-import { useList } from './loaded.ts';
+import { listedAccounts, useList } from './loaded.ts';
 import { readPages } from './pages.ts';
 import type { Session } from './session.ts';
 import { texts } from './texts.ts';
@@ -20,17 +19,14 @@ export function Keys({ session }: PageProps) {
   const [isAdding, setAdding] = useState(false);
   const loaded = useList(
     async (rounds) => {
-      const [keys, { accounts }] = await Promise.all([
+      const [keys, accounts] = await Promise.all([
         readPages(
           (query) => session.client.call('list_keys', { query }),
           'keys',
           pageSize * rounds,
         ),
-        session.client.call('list_accounts').catch((error) => {
-          // Without accounts to choose of, a form makes keys for all of them.
-          if (!isRefusal(error) || error.code !== 'api_not_enabled') throw error;
-          return { accounts: [] };
-        }),
+        // Without accounts to choose of, a form makes keys for all of them.
+        listedAccounts(session),
       ]);
       return { ...keys, accounts };
     },

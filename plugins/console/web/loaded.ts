@@ -131,6 +131,21 @@ export function useList<Value>(
   return { ...loaded, showMore };
 }
 
+/** Whether the accounts cannot be listed, as the tenant's feature `api` is off; all else goes on. */
+export function isUnlisted(error: unknown): boolean {
+  return isRefusal(error) && error.code === 'api_not_enabled';
+}
+
+/** The accounts that the key may see; none where they cannot be listed. */
+export async function listedAccounts({ client }: Session) {
+  try {
+    return (await client.call('list_accounts')).accounts;
+  } catch (error) {
+    if (isUnlisted(error)) return [];
+    throw error;
+  }
+}
+
 /** The accounts that the key may see. */
 export function useAccounts({ client }: Session, everyMs: number | null = null) {
   return useLoaded(async () => (await client.call('list_accounts')).accounts, [client], everyMs);

@@ -3,7 +3,7 @@ import { AsContact } from './as-contact.tsx';
 import { Composer } from './composer.tsx';
 import { ContactDetails } from './contact-details.tsx';
 import { type Live, useEvents } from './live.ts';
-import { useAccounts, useLoaded } from './loaded.ts';
+import { isUnlisted, useAccounts, useLoaded } from './loaded.ts';
 import { address } from './router.ts';
 import { mayManage, type Session } from './session.ts';
 import { TalkMessages } from './talk-messages.tsx';
@@ -78,15 +78,13 @@ export function Talk(props: {
   });
   const presentId = thread.value?.contact.id ?? null;
   useEffect(() => onContact(presentId), [presentId, onContact]);
+  const isUnknown = isUnlisted(accounts.error);
+  const account =
+    accounts.value?.find(({ id }) => id === accountId) ?? (isUnknown ? undefined : null);
+  const sender = account?.identifier ?? (isUnknown ? accountId : texts.conversations.accountGone);
   const shown = {
-    value:
-      thread.value === null || accounts.value === null
-        ? null
-        : {
-            ...thread.value,
-            account: accounts.value.find(({ id }) => id === accountId) ?? null,
-          },
-    error: thread.error ?? accounts.error,
+    value: accounts.value === null && !isUnknown ? null : thread.value,
+    error: thread.error ?? (isUnknown ? null : accounts.error),
     reload: () => {
       known.current = nothingKnown();
       thread.reload();
@@ -95,7 +93,7 @@ export function Talk(props: {
   };
   return (
     <Shown loaded={shown}>
-      {({ account, contact, messages, hasMore, opening: { missing } }) => (
+      {({ contact, messages, hasMore, opening: { missing } }) => (
         <section class="talk">
           <header class="talk-title">
             <a class="back" href={address('conversations')}>
@@ -104,8 +102,7 @@ export function Talk(props: {
             <div>
               <Heading title={nameOf(contact)} opener={opener.current} />
               <p class="quiet">
-                <bdi>{contact.address}</bdi> · {channelName(contact.channel)} ·{' '}
-                <bdi>{account?.identifier ?? texts.conversations.accountGone}</bdi>
+                <bdi>{contact.address}</bdi> · {channelName(contact.channel)} · <bdi>{sender}</bdi>
               </p>
             </div>
             <ContactDetails
@@ -124,7 +121,7 @@ export function Talk(props: {
             messages={messages}
             writer={nameOf(contact)}
             session={session}
-            sender={account?.identifier ?? texts.conversations.accountGone}
+            sender={sender}
             openedId={messageId}
             follows={follows}
             onSent={showSent}
@@ -140,7 +137,7 @@ export function Talk(props: {
             account={account}
             onSent={showSent}
           />
-          {session.isTest && account !== null && mayManage(session, 'connect') && (
+          {session.isTest && account && mayManage(session, 'connect') && (
             <AsContact session={session} account={account} contact={contact} />
           )}
         </section>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { PageProps } from './app.tsx';
 import { Choice } from './forms.tsx';
-import { useLoaded } from './loaded.ts';
+import { listedAccounts, useLoaded } from './loaded.ts';
 import { texts } from './texts.ts';
 import { count, utcDay } from './times.ts';
 import { Bar, Empty, LimitBars, Page, Shown } from './ui.tsx';
@@ -13,10 +13,10 @@ export function Usage({ session }: PageProps) {
   const [accountId, setAccountId] = useState('');
   const loaded = useLoaded(
     async () => {
-      const [today, { days }, { accounts }] = await Promise.all([
+      const [today, { days }, accounts] = await Promise.all([
         session.client.call('get_usage'),
         session.client.call('list_usage_days'),
-        session.client.call('list_accounts'),
+        listedAccounts(session),
       ]);
       return { today, days, accounts };
     },

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
 import { client } from '../../harness/client.ts';
+import { runGateway } from '../../harness/gateway.ts';
 import { freePort } from '../../harness/ports.ts';
 import { startProcess } from '../../harness/processes.ts';
-import { pair, phoneNumber, receive } from '../../harness/story.ts';
+import { commandLine, pair, phoneNumber, receive, successOf, until } from '../../harness/story.ts';
 import { makeFolder } from '../../servers/server.ts';
 
 t.test('what the gateway does not answer', { skip: skipWithoutBrowser }, async (t) => {
@@ -105,4 +106,34 @@ t.test('what the gateway does not answer', { skip: skipWithoutBrowser }, async (
       await other.close();
     });
   }
+});
+
+t.test('accounts that cannot be listed', { skip: skipWithoutBrowser }, async (t) => {
+  const gateway = await runGateway(t, { databaseUrl: null });
+  const { api } = gateway;
+  const { origin } = new URL(gateway.baseUrl);
+  const [phone, ada] = [phoneNumber(1), phoneNumber(101)];
+  const accountId = await pair(api, phone);
+  await receive(api, phone, { from: { phone: ada, name: 'Ada' }, text: 'Hello' });
+  const { tenant } = await successOf<{ tenant: { id: string } }>(api.get('/me'));
+  await commandLine(t, gateway, ['tenants', 'update', tenant.id, '--disable', 'api']);
+  const refused = async () => (await api.get('/accounts')).status === 404 || undefined;
+  await until('the refusal of the list', refused);
+
+  const page = await (await startBrowser(t)).newPage();
+  page.setDefaultTimeout(15_000);
+  await signIn(page, origin, gateway.key);
+  await page.goto(`${origin}/console#/usage`);
+  await page.getByText('Counters begin anew').waitFor();
+  t.equal(await page.getByRole('alert').count(), 0, 'usage is shown');
+  await page.goto(`${origin}/console#/conversations`);
+  await page.getByRole('link', { name: /Ada/ }).click();
+  await page.getByRole('log').getByText('Hello').waitFor();
+  const talk = page.locator('.talk');
+  t.equal(await talk.getByText('was removed').count(), 0, 'no account is said to be removed');
+  t.match(await talk.locator('header').innerText(), accountId, 'its id names it');
+  await page.getByLabel('Message to Ada').fill('an answer');
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.getByRole('log').getByText('an answer').waitFor();
+  t.equal(await page.getByRole('alert').count(), 0, 'and a conversation goes on');
 });
