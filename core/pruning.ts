@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify';
 import { spread } from './backoff.ts';
 import type { Lane, Storage, Unit } from './contracts/storage.ts';
 import type { GatewayLog } from './log.ts';
@@ -39,6 +40,20 @@ export interface PruningParts {
   /** How long rows are kept, in milliseconds; a round comes after a tenth of it, or after a minute. */
   readonly keptMs: number;
   readonly log: GatewayLog;
+}
+
+/** Prunes from when the gateway listens until it closes: a command beside a gateway need not have its settings. */
+export function pruneWhileServing(
+  app: FastifyInstance,
+  lane: PruneLane,
+  parts: PruningParts,
+): void {
+  let pruning: ReturnType<typeof startPruning> | null = null;
+  app.addHook('onListen', async () => {
+    // The hooks before this one may have waited until the gateway stopped.
+    if (!app.container.cradle.stopping.aborted) pruning = startPruning(lane, parts);
+  });
+  app.addHook('onClose', async () => pruning?.stop());
 }
 
 /** Starts to delete old rows now and then, a portion at a time. Safe beside the rounds of other processes. */

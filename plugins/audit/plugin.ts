@@ -1,7 +1,7 @@
 import { provideSingleton } from '../../core/container.ts';
 import { daysMs } from '../../core/durations.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
-import { startPruning } from '../../core/pruning.ts';
+import { pruneWhileServing } from '../../core/pruning.ts';
 import type {} from './contract.ts';
 import { pruneAudit } from './lanes.ts';
 import { makeRecording } from './recording.ts';
@@ -14,7 +14,5 @@ export default gatewayPlugin('audit', ['storage'], async (app) => {
     list: (tenantId, limit) => storage.read.audit.latest(tenantId, limit),
   }));
   const keptMs = daysMs(config.audit.keep_days);
-  if (keptMs === 0) return;
-  const pruning = startPruning(pruneAudit, { storage, keptMs, log });
-  app.addHook('onClose', () => pruning.stop());
+  if (keptMs > 0) pruneWhileServing(app, pruneAudit, { storage, keptMs, log });
 });

@@ -1,7 +1,7 @@
 import { provideSingleton } from '../../core/container.ts';
 import { daysMs, secondsMs } from '../../core/durations.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
-import { startPruning } from '../../core/pruning.ts';
+import { pruneWhileServing } from '../../core/pruning.ts';
 import { whenAvailable } from '../../core/starting.ts';
 import { keyAuthenticator } from './authenticator.ts';
 import type {} from './contract.ts';
@@ -74,6 +74,5 @@ export default gatewayPlugin('tenants', ['storage'], async (app) => {
   if (keptMs === 0) return;
   // A key of the configuration that is gone would be made anew by the next start.
   const presets = [config.live_api_key, config.test_api_key].flatMap((key) => key ?? []);
-  const pruning = startPruning(pruneKeys(presets.map(hashOf)), { storage, keptMs, log });
-  app.addHook('onClose', () => pruning.stop());
+  pruneWhileServing(app, pruneKeys(presets.map(hashOf)), { storage, keptMs, log });
 });

@@ -13,6 +13,7 @@ import { createGateway } from '../../../core/kernel.ts';
 import { createLog } from '../../../core/log.ts';
 import { StartRefusal } from '../../../core/start-refusal.ts';
 import { connect } from '../../../plugins/storage/connection.ts';
+import { until } from '../../harness/story.ts';
 
 const parsed = (line: string) => parseCommand(line.split(' ')) as AdministrationCommand;
 
@@ -73,6 +74,38 @@ t.test('only who serves warns of plans that its environment does not have', asyn
   const warned = once(lines, 'data');
   await gateway.listen('127.0.0.1', 0);
   t.match(String(await warned), /"plan":"gold".*allows nothing/, 'who serves does');
+});
+
+t.test('only who serves deletes old entries and keys now and then', async (t) => {
+  const prunes = async (isServing: boolean) => {
+    const env = { DATA_DIR: await emptyFolder(t) };
+    await administer(parsed('migrate'), env);
+    const config = readConfig(env);
+    const soon = {
+      audit: { keep_days: 1e-5 },
+      tenants: { ...config.tenants, ended_keys_days: 1e-5 },
+    };
+    const parts = composeAdministration({ ...config, ...soon }, createLog('silent'), 'tenants');
+    const gateway = await createGateway(parts);
+    t.teardown(() => gateway.close());
+    const { storage } = gateway.cradle;
+    const submitted = t.capture(storage, 'submit', storage.submit);
+    if (isServing) await gateway.listen('127.0.0.1', 0);
+    const lanes: string[] = [];
+    return () => {
+      lanes.push(...submitted().map(({ args: [lane] }) => lane.name));
+      return lanes;
+    };
+  };
+  const administered = await prunes(false);
+  const served = await prunes(true);
+  // Rounds are as far apart in both, and those of the first would have begun earlier.
+  for (const lane of ['audit.prune', 'keys.prune']) {
+    await until(`three rounds of ${lane}`, async () => {
+      return served().filter((one) => one === lane).length >= 3 || undefined;
+    });
+  }
+  t.strictSame(administered(), []);
 });
 
 t.test('a command that is cut off has an entry that says whom and what', async (t) => {
