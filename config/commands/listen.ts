@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { GatewayClient } from '../../client/client.ts';
 import type { EventType, GatewayEvent } from '../../client/events.ts';
 import { newId } from '../../core/ids.ts';
 import { attemptHeaders } from '../../plugins/webhooks/attempt.ts';
 import { newSigningSecret } from '../../plugins/webhooks/subscriptions/secret.ts';
 import type { ApiAccess } from './command.ts';
+import { reachGateway } from './reach.ts';
 
 /** How long the local receiver may take, in milliseconds, as a webhook may. */
 const timeoutMs = 10_000;
@@ -22,14 +22,14 @@ export interface ListenOptions extends ApiAccess {
 /**
  * `listen`: follows `GET /events` from now on and posts each event to a receiver on this machine, signed as a delivery
  * is. Prints a line for each. A failed delivery is printed, not repeated. Ends with the signal.
- * @throws Refusal
+ * @throws Refusal; Error when the gateway cannot be reached
  */
 export async function listen(
   { baseUrl, apiKey, forward, types, secret }: ListenOptions,
   print: (line: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const client = new GatewayClient({ baseUrl, apiKey });
+  const client = await reachGateway({ baseUrl, apiKey }, signal);
   const current = secret ?? newSigningSecret();
   const first = await client.call('list_events', { query: { timeout_s: 0 } }, { signal });
   print(`Signing secret: ${current}`);

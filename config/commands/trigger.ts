@@ -1,6 +1,7 @@
-import { GatewayClient } from '../../client/client.ts';
+import type { GatewayClient } from '../../client/client.ts';
 import type { ApiAccess } from './command.ts';
 import type { Output } from './output.ts';
+import { reachGateway } from './reach.ts';
 import { type SendEvent, sendUntil, whileSendsFail } from './trigger-message.ts';
 import { connectPhone, reachStatus, type TriggerPhone } from './trigger-phone.ts';
 import { UsageError } from './usage.ts';
@@ -30,17 +31,17 @@ export interface TriggerOptions extends ApiAccess, TriggerPhone {
  * `trigger`: makes an event happen, with everything that belongs to it, on the simulated network. The phone is connected
  * first where it is not.
  * @param signal ends it; the phone is left as it was
- * @throws Refusal; UsageError when the key is none of test mode; Error when the event does not happen; the signal's reason
+ * @throws Refusal; UsageError when the key is none of test mode; Error when the gateway cannot be reached or the event does not happen; the signal's reason
  */
 export async function trigger(
   { baseUrl, apiKey, ...what }: TriggerOptions,
   signal: AbortSignal,
 ): Promise<Output> {
-  const client = new GatewayClient({ baseUrl, apiKey });
   const { event, text, contact, phone, channel } = what;
   if (!apiKey.startsWith('gw_test_')) {
     throw new UsageError('"trigger" plays the simulated network: use a key of test mode.');
   }
+  const client = await reachGateway({ baseUrl, apiKey }, signal);
   const status = await connectPhone(client, what, event === 'account.connected', signal);
   const at = { path: { phone }, query: { channel } };
   const accountId = await accountOf(client, what);

@@ -1,7 +1,9 @@
+import { createServer } from 'node:http';
 import t from 'tap';
 import { verifyWebhook } from '../../../public/client.ts';
 import { runGateway } from '../../harness/gateway.ts';
 import { guideBlocks } from '../../harness/guide.ts';
+import { freePort, listening } from '../../harness/ports.ts';
 import { type ProjectProcess, startProcess } from '../../harness/processes.ts';
 import { startReceiver } from '../../harness/receiver.ts';
 import { phoneNumber, successOf, until } from '../../harness/story.ts';
@@ -90,6 +92,26 @@ t.test('events are triggered, and forwarded to a receiver of this machine', asyn
   ].entries()) {
     t.match(sentences[n], sentence);
   }
+});
+
+t.test('a gateway that is not there is named at once', async (t) => {
+  const baseUrl = `http://127.0.0.1:${await freePort()}/v1`;
+  const env = { API_URL: baseUrl, API_KEY: 'gw_test_any' };
+  for (const line of ['trigger message.received', 'listen --forward http://127.0.0.1:4000/hook']) {
+    const started = startProcess(t, ['main.ts', ...line.split(' ')], env);
+    // A call that is tried again goes on for a minute.
+    await started.waitFor(/cannot be reached/, 30_000);
+    t.equal((await started.exit).code, 1);
+    t.match(started.output, `the gateway cannot be reached (${baseUrl}, ECONNREFUSED)`);
+  }
+  const server = createServer((_, answer) => answer.writeHead(502).end('Bad gateway'));
+  const proxy = `${await listening(t, server)}/v1`;
+  const behind = startProcess(t, ['main.ts', 'trigger', 'message.received'], {
+    ...env,
+    API_URL: proxy,
+  });
+  await behind.waitFor(/502/, 30_000);
+  t.match(behind.output, `an answer 502 came that is not the gateway's (${proxy})`);
 });
 
 t.test('a trigger says when its event did not happen', async (t) => {
