@@ -38,7 +38,7 @@ export interface HostPaths {
   readonly media: string;
 }
 
-/** Judges file modes and disks. To be called before a database is opened, which makes its file private. */
+/** Judges file modes and disks. */
 export async function examineHost(paths: HostPaths): Promise<readonly Finding[]> {
   const { database, dataDir, media } = paths;
   const folders = [...(database === null ? [] : [dirname(database)]), dataDir, media];

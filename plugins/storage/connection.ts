@@ -27,12 +27,20 @@ export interface DatabasePools {
 /**
  * Opens the database that DATABASE_URL names. Connects with the first statement.
  * @param ca certificates in PEM of whoever signs the database server's
+ * @param examines makes no file of an embedded database, and leaves the modes of those that are there
  * @throws StartRefusal when the address is of neither kind
  */
-export function connect(url: string, log: GatewayLog, ca?: string): DatabasePools {
+export function connect(
+  url: string,
+  log: GatewayLog,
+  ca?: string,
+  examines = false,
+): DatabasePools {
   const dialect = dialectOf(url);
   const { write, read } =
-    dialect === 'mysql' ? openMysql(url, log, ca) : openSqlite(url.slice('sqlite:'.length), log);
+    dialect === 'mysql'
+      ? openMysql(url, log, ca)
+      : openSqlite(url.slice('sqlite:'.length), log, examines);
   return {
     dialect,
     write,

@@ -39,7 +39,7 @@ export async function examineDatabase(
 ): Promise<DatabaseReport | null> {
   const { database_url: url } = location;
   if (url.startsWith('sqlite:') && !existsSync(url.slice('sqlite:'.length))) return null;
-  const pools = connect(url, log, authorityOf(location));
+  const pools = connect(url, log, authorityOf(location), true);
   const sql = new Executor(pools.read, pools.dialect);
   try {
     return pools.dialect === 'mysql' ? await ofServer(sql) : await ofFile(sql);
@@ -104,6 +104,7 @@ export async function readTables<Result>(
   const storage = makeStorage({
     url: location.database_url,
     ca: authorityOf(location),
+    examines: true,
     ...options,
   });
   try {

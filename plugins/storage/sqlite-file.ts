@@ -31,9 +31,14 @@ export function makePrivate(filename: string): void {
     if (isEmpty) restrict(folder, 0o700);
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error;
-    accessSync(filename, constants.R_OK | constants.W_OK);
+    refuseUnusable(filename);
     for (const ending of ['', '-wal', '-shm']) restrict(`${filename}${ending}`, 0o600);
   }
+}
+
+/** Refuses a file that is not there for this user. @throws the file system's error when it cannot be read and written */
+export function refuseUnusable(filename: string): void {
+  accessSync(filename, constants.R_OK | constants.W_OK);
 }
 
 /** Removes the rights of other users from a file or folder of this user. A missing or foreign one stays as it is. */

@@ -8,7 +8,7 @@ import { bindable } from './bindings.ts';
 import type { Query } from './builder.ts';
 import { fitForLog } from './faults.ts';
 import { knexLog } from './knex-log.ts';
-import { makePrivate, whenFree } from './sqlite-file.ts';
+import { makePrivate, refuseUnusable, whenFree } from './sqlite-file.ts';
 import { answerQuery, runStatement } from './sqlite-statements.ts';
 
 /**
@@ -27,19 +27,22 @@ const journalPages = 4_096;
 const journalLimit = 67_108_864;
 
 /**
- * Opens the file, or makes it, with two connections. The writer's transactions hold the write lock from their start.
+ * Opens the file, or makes it for this user alone, with two connections. The writer's transactions hold the write lock from their start.
  * The reader only reads, and always sees the last commit.
  * @param path as in DATABASE_URL after `sqlite:`, relative to the working directory
+ * @param examines opens one that is there, and leaves its mode
  */
 export function openSqlite(
   path: string,
   log: GatewayLog,
+  examines = false,
 ): { readonly write: Knex; readonly read: Knex } {
   if (path === '' || path === ':memory:') {
     throw new StartRefusal('DATABASE_URL must name a file, for example sqlite:./data/gateway.db');
   }
   const filename = resolve(path);
-  makePrivate(filename);
+  if (examines) refuseUnusable(filename);
+  else makePrivate(filename);
   return { write: open(LibsqlWriter, filename, log), read: open(LibsqlReader, filename, log) };
 }
 

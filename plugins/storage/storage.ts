@@ -34,6 +34,8 @@ export interface StorageOptions {
   readonly ca?: string | undefined;
   readonly log: GatewayLog;
   readonly contents: StorageContents;
+  /** Makes no file of an embedded database, and leaves the modes of those that are there. Default: false. */
+  readonly examines?: boolean;
   /** Nothing is measured when absent. */
   readonly meter?: LaneMeter;
 }
@@ -58,8 +60,8 @@ export interface OpenStorage extends Storage {
  * Does not migrate. The caller closes it.
  * @throws Error when the address cannot be understood
  */
-export function makeStorage({ url, ca, ...options }: StorageOptions): OpenStorage {
-  return new KnexStorage(connect(url, options.log, ca), options);
+export function makeStorage({ url, ca, examines, ...options }: StorageOptions): OpenStorage {
+  return new KnexStorage(connect(url, options.log, ca, examines), options);
 }
 
 class KnexStorage implements OpenStorage {
@@ -75,7 +77,7 @@ class KnexStorage implements OpenStorage {
 
   constructor(
     connections: DatabasePools,
-    { log, contents, meter = noMeter }: Omit<StorageOptions, 'url' | 'ca'>,
+    { log, contents, meter = noMeter }: Omit<StorageOptions, 'url' | 'ca' | 'examines'>,
   ) {
     this.connections = connections;
     this.#reader = new Executor(connections.read, connections.dialect);

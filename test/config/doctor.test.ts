@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -147,7 +147,10 @@ t.test('an embedded gateway, before its start, beside it, and with what is wrong
   );
   await rm(kept);
   await chmod(join(DATA_DIR, 'gateway.db'), 0o644);
-  isBad(t, await examined(env), 'files', /gateway\.db has mode 644, .*: run chmod go-rwx /);
+  for (const times of ['once', 'and again']) {
+    isBad(t, await examined(env), 'files', /gateway\.db has mode 644, .*: run chmod go-rwx /);
+    t.equal((await stat(database)).mode & 0o777, 0o644, `it changes nothing, ${times}`);
+  }
   await gateway.stop();
   const damaged = await open(database, 'r+');
   await damaged.write(Buffer.alloc(40_000, 7), 0, 40_000, 40_000);
