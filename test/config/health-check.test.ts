@@ -51,3 +51,15 @@ for (const [what, hasOwnPort] of Object.entries({ 'a port of its own': true, non
     },
   );
 }
+
+t.test('the page about production names the variables that the image goes by', async (t) => {
+  const page = await readFile(join(import.meta.dirname, '../../docs/production.md'), 'utf8');
+  const paragraph = page.split('\n\n').find((one) => one.startsWith('In the image ')) ?? '';
+  const [, preset = ''] = /^ENV (.*)$/m.exec(dockerfile) ?? [];
+  const names = [
+    ...[...preset.matchAll(/(\w+)=/g)].map(([, name = '']) => name),
+    ...[...json.matchAll(/process\.env\.(\w+)/g)].map(([, name = '']) => name),
+  ].filter((name) => name !== 'NODE_ENV');
+  t.strictSame(new Set(names), new Set(['HOST', 'PORT', 'DATA_DIR', 'METRICS_PORT']));
+  for (const name of names) t.ok(paragraph.includes(`\`${name}\``), name);
+});
