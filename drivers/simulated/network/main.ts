@@ -50,13 +50,13 @@ const folder = networkFolder(process.env.DATA_DIR ?? './data');
 const url = options.child ? 'tcp://127.0.0.1:0' : process.env.SIMULATED_NETWORK_URL;
 
 // A child's folder was made by its gateway; one that is gone again needs no network.
-if (!options.child) mkdirSync(folder, { recursive: true, mode: 0o700 });
+if (!options.child) inFolder(() => mkdirSync(folder, { recursive: true, mode: 0o700 }));
 else if (!existsSync(folder)) process.exit(0);
 const address = addressOf(url ?? 'tcp://127.0.0.1:3025');
 const server = new NetworkServer({
-  store: openStore(),
+  store: inFolder(openStore),
   ...address,
-  secret: address.secret ?? secretOf(folder),
+  secret: address.secret ?? inFolder(() => secretOf(folder)),
   qrLifetimesMs,
   quota,
   onLastLeft: () => {
@@ -64,7 +64,7 @@ const server = new NetworkServer({
   },
   onError: (error) => console.error(error),
 });
-const port = await server.listen();
+const port = await server.listen().catch(endUnheard);
 const running = { port, pid: process.pid, instance: server.instance };
 process.on('SIGTERM', stop);
 // A terminal's interrupt is meant for the gateway; a child ends when that has left.
@@ -107,6 +107,34 @@ function openStore(): NetworkStore {
     if (!options.child) console.error(`another simulated network is at work in ${folder}`);
     process.exit(takenStatus);
   }
+}
+
+/** Runs what reads and writes the folder; ends with a sentence where that cannot be. */
+function inFolder<Result>(use: () => Result): Result {
+  try {
+    return use();
+  } catch (error) {
+    const remedy = 'let this user write there, or set DATA_DIR to another folder';
+    console.error(`${folder} cannot be used (${reasonOf(error)}): ${remedy}`);
+    process.exit(1);
+  }
+}
+
+function endUnheard(error: unknown): never {
+  const { host, port } = address;
+  const reason = reasonOf(error);
+  const sentence =
+    reason === 'EADDRINUSE'
+      ? `port ${port} at ${host} is taken by another program: stop that, or name another one in SIMULATED_NETWORK_URL`
+      : `port ${port} at ${host} cannot be listened on (${reason}): correct SIMULATED_NETWORK_URL`;
+  console.error(sentence);
+  process.exit(1);
+}
+
+/** The error's code where it has one; SQLite leaves it empty when a file cannot be opened. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'code' in error && error.code ? String(error.code) : error.message;
 }
 
 function stop(): void {

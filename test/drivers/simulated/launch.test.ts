@@ -12,6 +12,7 @@ import { NetworkServer } from '../../../drivers/simulated/network/server.ts';
 import { NetworkStore } from '../../../drivers/simulated/network/store.ts';
 import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { startSimulatedNetwork } from '../../../testing/kit/simulated-network.ts';
+import { listening } from '../../harness/ports.ts';
 import { startProcess, type Teardown } from '../../harness/processes.ts';
 import { phoneNumber, until } from '../../harness/story.ts';
 import { temporaryFolder } from './running-network.ts';
@@ -233,6 +234,29 @@ t.test('a flag that is no whole number is named', async (t) => {
     t.match(await network.kill(), { code: 1 }, network.output);
     t.ok(network.output.includes(`--${flag} takes whole numbers of at least 1, not "${text}"`));
   }
+});
+
+t.test('a network that cannot start says why in a sentence', async (t) => {
+  const main = 'drivers/simulated/network/main.ts';
+  const dataDir = await temporaryFolder(t);
+  const ends = async (env: Readonly<Record<string, string>>, sentence: RegExp) => {
+    const network = startProcess(t, [main], { DATA_DIR: dataDir, ...env });
+    await Promise.race([network.exit, network.waitFor(/listening/)]);
+    t.match(await network.kill(), { code: 1 }, network.output);
+    t.match(network.output.trimEnd(), sentence);
+  };
+  const { port } = new URL(await listening(t, createServer()));
+  await ends(
+    { SIMULATED_NETWORK_URL: `tcp://127.0.0.1:${port}` },
+    new RegExp(`^port ${port} at 127\\.0\\.0\\.1 is taken by another program: .*_URL$`),
+  );
+  const file = join(dataDir, 'file');
+  await writeFile(file, '');
+  await ends({ DATA_DIR: file }, /^\S+\/file\/simulated-network cannot be used \(ENOTDIR\): .*$/);
+  const folder = join(dataDir, 'simulated-network');
+  await rm(folder, { recursive: true });
+  await mkdir(join(folder, 'network.sqlite.lock'), { recursive: true });
+  await ends({}, /^\S+\/simulated-network cannot be used \(.*lock.*\): .* DATA_DIR .*$/);
 });
 
 t.test('an address that is none is refused at once', async (t) => {
