@@ -1,7 +1,7 @@
-import { Connection } from 'rabbitmq-client';
+import { AMQPError, Connection } from 'rabbitmq-client';
 import { isUntrusted } from '../../core/authority.ts';
 import { doubled, spread } from '../../core/backoff.ts';
-import { asError } from '../../core/error-code.ts';
+import { asError, reasonOf } from '../../core/error-code.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { atMost, withTimeout } from '../../core/waiting.ts';
 import { LinkSession } from './link-session.ts';
@@ -34,6 +34,8 @@ export class Link {
   #hasBegun = false;
   #sessions = 0;
   #failures = 0;
+  /** The reason of the last failure in the log. */
+  #reason: string | null = null;
   #upSince = 0;
   #retry: NodeJS.Timeout | undefined;
   #closed = false;
@@ -101,7 +103,10 @@ export class Link {
     this.#end();
     session.destroy();
     if (this.#closed) return;
-    const level = wasUp || this.#failures === 0 ? 'warn' : 'debug';
+    // RabbitMQ says all it refuses under the same few codes; what others say may name a changing address.
+    const reason = error instanceof AMQPError ? error.message : reasonOf(error);
+    const level = wasUp || reason !== this.#reason ? 'warn' : 'debug';
+    this.#reason = reason;
     // The back-off restarts only after a connection that lasted.
     if (wasUp && performance.now() - this.#upSince > timing.setUpMs) this.#failures = 0;
     const why = isUntrusted(error)
