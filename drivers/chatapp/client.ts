@@ -10,6 +10,7 @@ import { announcingSessions, knownDataCenters } from './other-data-centers.ts';
 import { isRpcError, loggableError } from './rpc-errors.ts';
 import type { SessionStorage } from './storage/session-storage.ts';
 import type { Timing } from './timing.ts';
+import { failingTransfers } from './transfer-waits.ts';
 import { CuttableTransport, type TransportListener } from './transport.ts';
 
 /** The network's main data center as its clients number it; one of the operator's own takes that place. */
@@ -105,6 +106,7 @@ export class Client {
             list: () => this.call({ _: 'help.getConfig' }),
           }),
           announcingSessions(() => listener.broken('broken')),
+          failingTransfers(timing.transferWait),
           networkMiddlewares.floodWaiter({ maxWait: 0, store: false }),
           networkMiddlewares.internalErrorsHandler({
             maxRetries: internalRetries,

@@ -8,6 +8,8 @@ export interface Timing {
   readonly send: number;
   /** For the upload of one file. */
   readonly upload: number;
+  /** The longest wait of the network's that the transfer of a file sleeps through. */
+  readonly transferWait: number;
   /** Time-out of a log-out; the gateway waits only half a second longer. */
   readonly logOut: number;
   /** Wait for answers of sends under way, after another call said that the session is gone. */
@@ -32,6 +34,7 @@ export const usualTiming: Timing = {
   answer: 15_000,
   send: 60_000,
   upload: 600_000,
+  transferWait: 10_000,
   logOut: 2_500,
   lastAnswers: 3_000,
   gap: 250,

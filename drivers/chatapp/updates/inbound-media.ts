@@ -5,6 +5,7 @@ import { downloadAsIterable } from '@mtcute/core/methods.js';
 import { DriverError, type InboundMedia, type MediaKind } from '../../../core/contracts/driver.ts';
 import { CallLimit } from '../call-limit.ts';
 import type { Client } from '../client.ts';
+import type { NamedWaits } from '../named-waits.ts';
 import { loggableError, meaningOf } from '../rpc-errors.ts';
 
 type Location = tl.RawInputPhotoFileLocation | tl.RawInputDocumentFileLocation;
@@ -14,15 +15,24 @@ interface Found extends Omit<InboundMedia, 'url' | 'open'> {
   readonly dcId: number;
 }
 
+/** The call that brings a part of a file. */
+export const download = 'upload.getFile';
+
+/** Dependencies of an attachment. */
+export interface AttachmentParts {
+  readonly client: Client;
+  readonly waits: NamedWaits;
+}
+
 /** The attachment of a message, to be opened over this client; null when it has none. */
 export function attachmentOf(
-  client: Client,
+  parts: AttachmentParts,
   media: tl.TypeMessageMedia | undefined,
 ): InboundMedia | null {
   const found = foundIn(media);
   if (found === null) return null;
   const { location, dcId, ...described } = found;
-  return { ...described, url: null, open: (signal) => open(client, found, signal) };
+  return { ...described, url: null, open: (signal) => open(parts, found, signal) };
 }
 
 function foundIn(media: tl.TypeMessageMedia | undefined): Found | null {
@@ -81,14 +91,23 @@ function kindOf(mimeType: string, attributes: readonly tl.TypeDocumentAttribute[
 
 /**
  * The bytes as they come. Resolves once the first are there, so that a refusal is a rejection. When the connection ends
- * meanwhile, the failure says that the message comes again with it.
+ * meanwhile, or the network asks to wait, the failure says that the message comes again.
  */
-async function open(client: Client, { location, dcId, size }: Found, signal: AbortSignal) {
-  const limit = new CallLimit([client.signal, signal], null);
+async function open(
+  { client, waits }: AttachmentParts,
+  { location, dcId, size }: Found,
+  signal: AbortSignal,
+) {
+  const aheadMs = waits.leftMs(download);
+  if (aheadMs > 0) throw comesAgain(toWait, aheadMs);
+  const over = new AbortController();
+  const limit = new CallLimit([client.signal, signal, over.signal], null);
   const abortSignal = limit.signal;
   const failure = (error: Error): Error => {
-    if (client.signal.aborted) return comesAgain(error);
-    return meaningOf(error)?.kind === 'refused' ? refused(error) : error;
+    if (client.signal.aborted) return comesAgain('the connection to the network ended', 0, error);
+    const meaning = meaningOf(error);
+    if (meaning?.kind === 'wait') return comesAgain(toWait, meaning.ms, error);
+    return meaning?.kind === 'refused' ? refused(error) : error;
   };
   const chunks = downloadAsIterable(client.library, location, {
     dcId,
@@ -96,9 +115,13 @@ async function open(client: Client, { location, dcId, size }: Found, signal: Abo
     abortSignal,
   });
   const stream = Readable.from(chunks, { objectMode: false });
-  // Errors without a reader: nobody reads when opening was given up.
-  stream.on('error', () => undefined);
-  stream.once('close', () => limit.release());
+  // Errors without a reader, too: nobody reads when opening was given up.
+  stream.on('error', (error) => waits.note(download, error));
+  stream.once('close', () => {
+    // Parts that were not asked for yet: the library would still ask for them after a failure.
+    over.abort();
+    limit.release();
+  });
   const giveUp = (): unknown => stream.destroy(failure(abortSignal.reason));
   abortSignal.addEventListener('abort', giveUp, { once: true });
   if (abortSignal.aborted) giveUp();
@@ -110,12 +133,10 @@ async function open(client: Client, { location, dcId, size }: Found, signal: Abo
   return stream;
 }
 
-function comesAgain(cause: Error): DriverError {
-  return new DriverError('media_unavailable', 'the connection to the network ended', {
-    certain: true,
-    retryAfterMs: 0,
-    cause,
-  });
+const toWait = 'the network asks to wait before it gives a file';
+
+function comesAgain(message: string, retryAfterMs: number, cause?: Error): DriverError {
+  return new DriverError('media_unavailable', message, { certain: true, retryAfterMs, cause });
 }
 
 /** Another try would be refused, too. */

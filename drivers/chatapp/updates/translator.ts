@@ -1,6 +1,7 @@
 import type { tl } from '@mtcute/core';
 import type { DriverContact, LeftOutKind } from '../../../core/contracts/driver.ts';
 import type { Client } from '../client.ts';
+import type { NamedWaits } from '../named-waits.ts';
 import type { People } from '../people.ts';
 import { e164Of, fullName, type Person, personContact } from '../person.ts';
 import type { Progress } from '../progress.ts';
@@ -22,6 +23,7 @@ export interface TranslatorParts {
   readonly people: People;
   readonly progress: Progress;
   readonly marks: ReadMarks;
+  readonly waits: NamedWaits;
   /** Called when the address book or the account's settings have to be read again. */
   asked(what: 'contacts' | 'settings'): void;
 }
@@ -109,7 +111,7 @@ export class Translator {
 
   /** A message of the common sequence, received or sent. @throws UnknownSender when live */
   async message(message: tl.TypeMessage, live: boolean): Promise<Translated> {
-    const { client, people, marks, progress } = this.#parts;
+    const { client, people, marks, progress, waits } = this.#parts;
     if (message._ === 'messageEmpty') return nothing;
     if (message.peerId._ !== 'peerUser') return leftOut('group');
     if (message._ === 'messageService') {
@@ -123,7 +125,7 @@ export class Translator {
       return nothing;
     }
     if (userId === networkItself) return leftOut('protocol');
-    const media = attachmentOf(client, message.media);
+    const media = attachmentOf({ client, waits }, message.media);
     const from = await this.#sender(userId, live);
     const change = people.meet(userId);
     return {

@@ -2,6 +2,7 @@ import type { tl } from '@mtcute/core';
 import type { Port } from '../../../core/contracts/driver.ts';
 import type { AccountCheck } from '../account-check.ts';
 import type { Client } from '../client.ts';
+import type { NamedWaits } from '../named-waits.ts';
 import type { People } from '../people.ts';
 import type { Progress } from '../progress.ts';
 import type { CredentialBuffer } from '../storage/credential-buffer.ts';
@@ -10,6 +11,7 @@ import { Trouble } from '../trouble.ts';
 import { ArrivalSignal } from './arrival-signal.ts';
 import { type Contents, contentsOf } from './contents.ts';
 import { differenceSince, networkPosition } from './difference.ts';
+import { FileWaits } from './file-waits.ts';
 import { changesSequence, PendingPushes } from './pending-pushes.ts';
 import { type Portion, PortionLine } from './portion-line.ts';
 import { ProgressWrites } from './progress-writes.ts';
@@ -26,6 +28,7 @@ export interface UpdateFollowerParts {
   readonly people: People;
   readonly progress: Progress;
   readonly marks: ReadMarks;
+  readonly waits: NamedWaits;
   readonly translator: Translator;
   readonly timing: Timing;
   readonly accountCheck: AccountCheck;
@@ -54,10 +57,14 @@ export class UpdateFollower {
     this.#parts = parts;
     const { signal } = parts;
     this.#writes = new ProgressWrites(parts);
+    const fileWaits = new FileWaits(parts);
     this.#portions = new PortionLine({
-      ...{ port: parts.port, signal },
+      ...{ port: fileWaits, signal },
       areImported: () => parts.people.areImported,
-      refused: () => this.#arrival.ring(),
+      refused: () => {
+        fileWaits.giveUp();
+        this.#arrival.ring();
+      },
       met: (changed) => {
         parts.people.keep(changed);
         this.#writes.changes();

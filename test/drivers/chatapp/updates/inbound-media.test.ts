@@ -8,8 +8,10 @@ import {
   type InboundMedia,
   type MessageEvent,
 } from '../../../../core/contracts/driver.ts';
+import { phoneNumber, until } from '../../../harness/story.ts';
 import { friend, startBench, textTo } from '../bench.ts';
 import type { Written } from '../network/control.ts';
+import { quickTiming } from '../running-network.ts';
 
 const patient = () => AbortSignal.timeout(20_000);
 const size = 3_000_000;
@@ -89,6 +91,61 @@ t.test('a file that the network refuses is not asked for again', async (t) => {
   t.ok(refused instanceof DriverError);
   t.match(refused, { code: 'media_unavailable', certain: true, retryAfterMs: null });
   t.equal((await read(await media.open?.(patient()))).length, size, 'it can be opened again');
+});
+
+t.test('a file is not asked for inside a wait that the network names', async (t) => {
+  const { bench, phone, media } = await received(t);
+  const calls = () => bench.control.calls(phone)['upload.getFile'] ?? 0;
+  bench.control.refuse('upload.getFile', 420, 'FLOOD_WAIT_60');
+  const refusal = () => media.open?.(patient()).catch((error: unknown) => error);
+  const first = await refusal();
+  t.ok(first instanceof DriverError);
+  t.match(first, { code: 'media_unavailable', certain: true, retryAfterMs: 60_000 });
+  const asked = calls();
+  const second = await refusal();
+  t.match(second, { code: 'media_unavailable', certain: true });
+  t.ok(second instanceof DriverError && (second.retryAfterMs ?? 0) > 50_000, 'what is left');
+  t.equal(calls(), asked);
+});
+
+t.test('a message waits with its file, and holds up its contact alone', async (t) => {
+  const bench = await startBench(t, { ...quickTiming, transferWait: 500 });
+  const { phone, port } = await bench.linked();
+  const { control } = bench;
+  const files: number[] = [];
+  port.onEmit = async (event) => {
+    if (event.type !== 'message' || event.media === null) return;
+    files.push((await read(await event.media.open?.(patient()))).length);
+  };
+  const messages = async (count: number) => {
+    const texts: string[] = [];
+    while (texts.length < count) texts.push((await port.message()).text);
+    return texts;
+  };
+  control.refuse('upload.getFile', 420, 'FLOOD_WAIT_1', 1);
+  const bytes = Buffer.from('a small file').toString('base64');
+  control.write(phone, { from: friend.phone, text: 'file', media: 'document', bytes });
+  t.same(await messages(1), ['file']);
+  control.write(phone, { from: friend.phone, text: 'behind the file' });
+  control.write(phone, { from: phoneNumber(9002), text: 'meanwhile' });
+  t.same(await messages(3), ['meanwhile', 'file', 'behind the file']);
+  t.same(files, ['a small file'.length]);
+  t.equal(control.calls(phone)['upload.getFile'], 2);
+
+  await t.test('nor does it hold up what comes again after a refusal', async (t) => {
+    control.refuse('upload.getFile', 420, 'FLOOD_WAIT_60', 1);
+    control.write(phone, { from: friend.phone, text: 'another file', media: 'document', bytes });
+    t.same(await messages(1), ['another file']);
+    await until('the wait', async () => control.calls(phone)['upload.getFile'] === 3 || undefined);
+    const { onEmit } = port;
+    let refusals = 1;
+    port.onEmit = async (event) => {
+      if (event.type === 'message' && refusals-- > 0) throw new Error('not stored');
+      await onEmit(event);
+    };
+    control.write(phone, { from: phoneNumber(9002), text: 'refused once' });
+    t.same(await messages(3), ['refused once', 'another file', 'refused once']);
+  });
 });
 
 t.test('a file of another data center comes from there', async (t) => {

@@ -1,0 +1,21 @@
+import type { RpcCallMiddleware } from '@mtcute/core';
+
+/** Calls for which the library would sleep through a wait of any length. */
+const transfers: ReadonlySet<string> = new Set([
+  'upload.getFile',
+  'upload.saveFilePart',
+  'upload.saveBigFilePart',
+]);
+
+/**
+ * Makes a transfer fail with the wait that the network names, where that is a longer one: slept through, it would look
+ * like silence, and whoever gives the transfer up would ask again inside the wait.
+ * @param longestMs the longest wait that is slept through, milliseconds
+ */
+export function failingTransfers(longestMs: number): RpcCallMiddleware {
+  return async (context, next) => {
+    if (!transfers.has(context.request._)) return await next(context);
+    const params = { ...context.params, floodSleepThreshold: longestMs };
+    return await next({ ...context, params });
+  };
+}
