@@ -47,6 +47,8 @@ export class AccountKeys implements SignalKeyStore {
   readonly wasBlocked: boolean;
   /** When the import of the address book ends, in milliseconds since the Unix epoch; infinite before its first reading. */
   importEndsAt = Number.POSITIVE_INFINITY;
+  /** Collections of the phone's settings that the library has given up in the latest read. */
+  readonly settingsGivenUp = new Set<string>();
   /** Called for each number with a new hidden id: digits of the number, digits of the id. */
   onPair: (number: string, hidden: string) => void = () => undefined;
   readonly #library: Library;

@@ -28,7 +28,7 @@ export function makeLibrarySocket(
   contentOf: (reference: string, socket: LibrarySocket) => Promise<object | undefined>,
 ): LibrarySocket {
   const { websocketUrl, webVersion } = options;
-  const logger = libraryLog(log, accountId);
+  const logger = libraryLog(log, accountId, (collection) => keys.settingsGivenUp.add(collection));
   const cipher = { library, keys, opened: openedMessages(), gate };
   const socket: LibrarySocket = library.makeWASocket({
     auth: { creds: keys.login, keys },

@@ -20,6 +20,9 @@ const collections = [
 ] as const;
 type Collection = (typeof collections)[number];
 
+/** What came of a read: `keyless`: a key was missing; `bookless`: the library gave the address book up as broken. */
+type Reading = 'whole' | 'keyless' | 'bookless';
+
 /** A change of settings that the network offers until it is acknowledged. */
 interface OfferedChange {
   readonly node: BinaryNode;
@@ -82,13 +85,14 @@ export class PhoneSettings {
       offered.some(({ changes }) => changes.includes(one)),
     );
     try {
-      if (!(await this.#read(wanted, false))) {
+      const reading = await this.#read(wanted, false);
+      if (reading === 'keyless') {
         if (this.#keys !== before) return await this.#take(offered);
         this.#unread.push(...offered);
         log.debug({ accountId }, 'changed settings wait for a key of the phone');
         return;
       }
-      if (wanted.includes(addressBook)) await this.#noteImportEnd();
+      if (reading === 'whole' && wanted.includes(addressBook)) await this.#noteImportEnd();
       await keys.writes.surelyDurable();
       for (const { node } of offered) await this.#socket.sendMessageAck(node);
     } catch (error) {
@@ -103,7 +107,7 @@ export class PhoneSettings {
     const { keys, log, accountId } = this.#parts;
     if (!keys.imports.contacts || keys.login.myAppStateKeyId === undefined) return;
     try {
-      if (await this.#read([addressBook], true)) await this.#noteImportEnd();
+      if ((await this.#read([addressBook], true)) === 'whole') await this.#noteImportEnd();
     } catch (error) {
       if (this.#over) return;
       const fields = { accountId, error: errorText(error) };
@@ -123,9 +127,8 @@ export class PhoneSettings {
   /**
    * Reads settings, and stores how far with what came of it. A transaction of its own name delays no send.
    * @param isFirst whether collections that were read before are left out
-   * @returns false when a key was missing
    */
-  async #read(wanted: readonly Collection[], isFirst: boolean): Promise<boolean> {
+  async #read(wanted: readonly Collection[], isFirst: boolean): Promise<Reading> {
     const { keys } = this.#parts;
     const { authState, ev } = this.#socket;
     const versions = () => authState.keys.get('app-state-sync-version', [...wanted]);
@@ -134,13 +137,15 @@ export class PhoneSettings {
       const missed = keys.missedSettingsKeys;
       const known = isFirst ? await versions() : {};
       const unread = wanted.filter((one) => known[one] === undefined);
-      if (unread.length === 0 || this.#over) return true;
+      if (unread.length === 0 || this.#over) return 'whole';
+      keys.settingsGivenUp.clear();
       await this.#socket.resyncAppState(unread, isFirst);
       // Its events are lost: so is the version.
       if (this.#over) throw new Error('the connection is over');
       ev.flush();
       keys.keepVersions(await versions());
-      return keys.missedSettingsKeys === missed;
+      if (keys.missedSettingsKeys !== missed) return 'keyless';
+      return keys.settingsGivenUp.has(addressBook) ? 'bookless' : 'whole';
     }, 'settings');
   }
 }

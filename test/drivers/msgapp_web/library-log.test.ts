@@ -14,3 +14,12 @@ t.test('what the library says is logged without phone numbers and facts', async 
   t.same(rest, []);
   t.notMatch(error, /secret|5678/);
 });
+
+t.test('a collection of settings that the library gives up is told', async (t) => {
+  const givenUp: string[] = [];
+  const log = libraryLog(new LogLines(), 'acc_1', (collection) => givenUp.push(collection));
+  log.warn({}, 'regular blocked on missing key from v0, parking after 2 attempts');
+  log.info({}, 'failed to sync regular from v0, forcing snapshot retry');
+  log.warn({}, 'failed to sync critical_unblock_low from v0, giving up');
+  t.same(givenUp, ['critical_unblock_low']);
+});

@@ -500,6 +500,40 @@ async function endImport({ port }: Opened): Promise<void> {
   values.set(importEndName, String(Date.now()));
 }
 
+t.test('an address book that cannot be read leaves the import open', async (t) => {
+  const { account, imported, asked } = await withAddressBookAlone();
+  const reads = async () => (await network.heard())['iq set w:sync:app:state sync'] ?? 0;
+  const before = await reads();
+  await network.breakAddressBook(account.identifier, true);
+  const one = await bench.linked(account, asked);
+  const { values } = one.port.credentials;
+  await until('both tries', async () => (await reads()) >= before + 2 || undefined);
+  await bench.quiet();
+  t.notOk(values.has(importEndName));
+  t.notOk(one.port.events.some(isAddressBook));
+  await network.breakAddressBook(account.identifier, false);
+  const later = await bench.resumed(one);
+  t.match(await later.port.next('address book', isAddressBook), imported, 'the next one reads it');
+  const ofLater = later.port.credentials.values;
+  await until('the end of the import', async () => ofLater.has(importEndName) || undefined);
+});
+
+t.test('the import ends for the connection that has read the address book, too', async (t) => {
+  const { account, imported, asked } = await withAddressBookAlone();
+  const { port } = await bench.linked(account, asked);
+  t.match(await port.next('address book', isAddressBook), imported);
+  const { values } = port.credentials;
+  await until('the end of the import', async () => values.has(importEndName) || undefined);
+  const { now } = Date;
+  t.teardown(() => {
+    Date.now = now;
+  });
+  Date.now = () => now() + 3_600_000;
+  await network.saveContact(account.identifier, { phone: ben, name: 'Ben' });
+  const changed = { contacts: [{ phone: ben, name: 'Ben' }], later: true };
+  t.match(await port.next('change', isAddressBook), changed);
+});
+
 t.test('whoever the phone saves after the import comes as a later change', async (t) => {
   const { account, imported, asked } = await withAddressBookAlone();
   const one = await bench.linked(account, asked);

@@ -16,6 +16,8 @@ type State = Parameters<Library['encodeSyncdPatch']>[2];
 
 /** A phone's address book, as its devices read it: patches, encrypted with a key that the phone shares with them. */
 export class AddressBook {
+  /** Whether what is handed over cannot be read. */
+  isBroken = false;
   readonly #library: Library;
   #keyId = randomBytes(6).toString('base64');
   #keyData = randomBytes(32);
@@ -59,14 +61,19 @@ export class AddressBook {
 
   /** What changed since this version. */
   since(version: number): BinaryNode {
-    const content = this.#patches
-      .slice(version)
-      .map((bytes) => ({ tag: 'patch', attrs: {}, content: bytes }));
+    const patches = this.isBroken ? [this.#broken()] : this.#patches.slice(version);
+    const content = patches.map((bytes) => ({ tag: 'patch', attrs: {}, content: bytes }));
     return {
       tag: 'collection',
       attrs: { name: addressBookCollection, version: String(this.#patches.length) },
       content: [{ tag: 'patches', attrs: {}, content }],
     };
+  }
+
+  /** A patch whose changes are in a file that nobody has. */
+  #broken(): Uint8Array {
+    const externalMutations = { mediaKey: randomBytes(32) };
+    return this.#library.proto.SyncdPatch.encode({ externalMutations }).finish();
   }
 
   /** What gives a device the key. */

@@ -339,6 +339,12 @@ export class FakeNetwork {
     }));
   }
 
+  /** Whether what a phone's address book hands over cannot be read. */
+  async breakAddressBook(number: string, isBroken: boolean): Promise<void> {
+    const { addressBook } = this.#phone(number);
+    if (addressBook !== null) addressBook.isBroken = isBroken;
+  }
+
   /** What a phone saves in its address book from now on takes a key that its device gets by `shareSettingsKey`. */
   async changeSettingsKey(number: string): Promise<void> {
     this.#phone(number).addressBook?.changeKey();
