@@ -104,12 +104,12 @@ export class AccountCheck {
     if (this.#stopped === 'frozen') await this.askWhetherFrozen();
   }
 
-  /** Starts the periodic check. Ends with the client. */
-  watch(): void {
+  /** Starts the periodic check. Ends with the client. @param waitMs for which the network wants no check */
+  watch(waitMs = 0): void {
     const { signal, timing } = this.#parts;
     if (signal.aborted) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#watched(), timing.probe);
+    this.#timer = setTimeout(() => void this.#watched(), Math.max(timing.probe, waitMs));
   }
 
   /** Asks whether the account is frozen, after its settings changed or a call was refused. */
@@ -195,7 +195,7 @@ export class AccountCheck {
       if (signal.aborted) return;
       const meaning = meaningOf(error);
       // Rate limit: the session is valid, or it would have been refused as such.
-      if (meaning?.kind === 'wait') return this.watch();
+      if (meaning?.kind === 'wait') return this.watch(meaning.ms);
       port.log.info(
         { accountId, error: loggableError(error) },
         'the session could not be confirmed',

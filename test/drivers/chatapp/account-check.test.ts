@@ -249,6 +249,19 @@ t.test('told to wait', async (t) => {
   t.equal(bench.control.outbox(opened.phone).length, 1);
 });
 
+t.test('a session is not checked inside a wait that the network names', async (t) => {
+  const bench = await startBench(t, { ...quickTiming, probe: 50 });
+  const { phone } = await bench.linked();
+  const calls = () => bench.control.calls(phone)['users.getUsers'] ?? 0;
+  bench.control.refuse('users.getUsers', 420, 'FLOOD_WAIT_2', 1);
+  const isRefused = () => bench.network.refusals.get('users.getUsers')?.left === 0;
+  await until('the refusal', async () => isRefused() || undefined);
+  const [refused, at] = [calls(), performance.now()];
+  await until('the next check', async () => calls() > refused || undefined);
+  const waitedMs = performance.now() - at;
+  t.ok(waitedMs > 1_000, `after ${waitedMs} ms`);
+});
+
 t.test('only known contacts', async (t) => {
   const bench = await startBench(t);
   const opened = await bench.linked();
