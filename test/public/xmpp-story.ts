@@ -24,6 +24,13 @@ export interface XmppStory {
 
 type Element = ReturnType<typeof xml>;
 
+/** A contact, as the list shows it. */
+interface Known {
+  readonly id: string;
+  readonly name: string | null;
+  readonly automation_paused: boolean;
+}
+
 /** As the guide exports it. */
 interface Person {
   readonly received: readonly Element[];
@@ -59,6 +66,10 @@ export async function xmppStory(t: Test, story: XmppStory): Promise<void> {
   const enter = (address: string, options = {}) =>
     Person.enter(server.url, address, passwords[address] ?? '', options);
   const owner = await enter(ada);
+  const cleo = xml('item', { jid: 'cleo@localhost', name: 'Cleo' });
+  const first = await enter(ben);
+  await first.ask('set', xml('query', { xmlns: 'jabber:iq:roster' }, cleo));
+  first.leave();
   const item = xml('item', { jid: ben, name: 'Ben' });
   await owner.ask('set', xml('query', { xmlns: 'jabber:iq:roster' }, item));
 
@@ -84,13 +95,19 @@ export async function xmppStory(t: Test, story: XmppStory): Promise<void> {
   t.match(printed, /"channel":"xmpp","available":true/);
   t.match(printed, /"step":\{"type":"ask","field":"password","label":"Password","secret":true\}/);
   t.match(printed, /"status":"queued"/);
-  const begun = await api.post(paths(ben).all, { identifier: ' Ben@LocalHost ' });
+  const imports = { import_contacts: true, pause_ai_for_imported_contacts: true };
+  const begun = await api.post(paths(ben).all, { identifier: ' Ben@LocalHost ', ...imports });
   t.match(begun.body, { identifier: ben, step: { type: 'ask', field: 'password' } });
   const wrong = { field: 'password', value: 'wrong' };
   t.match((await api.post(paths(ben).steps, wrong)).body, { error_code: 'invalid_password' });
   const [adaId, benId] = [await accountOf(api, ada), await connect(api, ben)];
-  const contacts = await api.get('/contacts?channel=xmpp');
-  const toBen = { contact_id: bodyOf<{ contacts: { id: string }[] }>(contacts).contacts[0]?.id };
+  const known = (name: string) =>
+    until(name, async () => {
+      const { contacts } = bodyOf<{ contacts: Known[] }>(await api.get('/contacts?channel=xmpp'));
+      return contacts.find((one) => one.name === name);
+    });
+  const toBen = { contact_id: (await known('Ben')).id };
+  t.match(await known('Cleo'), { automation_paused: true }, 'who is in the roster at the link');
   const inbound = (accountId: string, text: string): Promise<ShownMessage> =>
     until(`"${text}"`, async () =>
       (await inboundOf(api, accountId)).find((one) => one.text === text),
@@ -123,6 +140,8 @@ export async function xmppStory(t: Test, story: XmppStory): Promise<void> {
   await inbound(benId, 'to be read');
   t.pass('both ways, delivered and read');
 
+  const joined = xml('item', { jid: 'dan@localhost', name: 'Dan' });
+  await phone.ask('set', xml('query', { xmlns: 'jabber:iq:roster' }, joined));
   await server.crash();
   await untilStatus(api, ada, 'connecting');
   const away = ['away 1', 'away 2', 'away 3'];
@@ -138,6 +157,7 @@ export async function xmppStory(t: Test, story: XmppStory): Promise<void> {
     [...texts, 'to be read', ...away],
     'what was accepted while the server was away arrives once, in order',
   );
+  t.match(await known('Dan'), { automation_paused: false }, 'who joins it later');
 
   const other = await enter(ben);
   const data = await other.ask('get', xml('query', { xmlns: 'jabber:iq:private' }, link()));
