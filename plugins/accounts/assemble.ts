@@ -1,4 +1,5 @@
 import type { Accounts } from '../../core/contracts/accounts.ts';
+import { PacedLines } from '../../core/paced-lines.ts';
 import type { Plans } from '../tenants/contract.ts';
 import { ChannelDirectory } from './channel-access.ts';
 import { Connections } from './connections.ts';
@@ -18,7 +19,7 @@ import { StatusReporter } from './status-reporter.ts';
 
 /** Dependencies of the accounts of one process. */
 export interface AccountsOptions
-  extends Omit<SessionEnvironment, 'lanes' | 'listeners' | 'credentialCache'> {
+  extends Omit<SessionEnvironment, 'lanes' | 'lines' | 'listeners' | 'credentialCache'> {
   readonly roles: readonly string[];
   readonly plans: Plans;
 }
@@ -68,6 +69,9 @@ export function assembleAccounts(options: AccountsOptions): AssembledAccounts {
       remove,
       log,
     }),
-    process: new SessionProcess({ ...environment, lanes, listeners, credentialCache }, roles),
+    process: new SessionProcess(
+      { ...environment, lanes, listeners, credentialCache, lines: new PacedLines() },
+      roles,
+    ),
   };
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../../../core/contracts/clock.ts';
 import type { DriverFaults } from '../../../core/contracts/driver-faults.ts';
 import type { Lane, Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
+import type { PacedLines } from '../../../core/paced-lines.ts';
 import type { Cluster } from '../../cluster/contract.ts';
 import type { MediaService } from '../../media/contract.ts';
 import type { ChannelRegistry, SessionListener } from '../contract.ts';
@@ -37,6 +38,8 @@ export interface SessionEnvironment {
   readonly broker: Broker;
   readonly cluster: Cluster;
   readonly log: GatewayLog;
+  /** Paces what many sessions may have to log at once. */
+  readonly lines: PacedLines;
   readonly clock: Clock;
   readonly timers: Timers;
   /** Paces the log-ins of this process. */

@@ -1,6 +1,5 @@
 import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
-import { PacedLines } from '../../../core/paced-lines.ts';
 import { atMost } from '../../../core/waiting.ts';
 import type { LeaseKeeping, LeaseToken, ProcessLease } from '../../cluster/contract.ts';
 import { isPairing } from '../account-state.ts';
@@ -28,7 +27,6 @@ export class SessionHost {
   readonly #closing = new Set<SessionRunner>();
   /** Leases of accounts whose driver this process lacks. */
   readonly parked: ParkedLeases;
-  readonly #lines = new PacedLines();
   #reserved = 0;
   /** The claim under way: how many sessions it may open, and when it ends. */
   #claim = { slots: 0, ended: Promise.resolve() };
@@ -140,7 +138,7 @@ export class SessionHost {
     }
     const driver = channels.driverOf(row.channel, row.mode);
     if (driver === null) {
-      const paced = this.#lines.take(row.channel);
+      const paced = this.#environment.lines.take(row.channel);
       const fields = { account: row.id, channel: row.channel, ...paced };
       if (paced !== null) this.#log.warn(fields, 'no driver for this account here');
       this.parked.keep(fence);
@@ -215,7 +213,7 @@ export class SessionHost {
     const runner = this.#runnerOf(fence);
     if (runner === undefined) return;
     this.#environment.metrics.leaseLost('taken');
-    const paced = this.#lines.take('taken');
+    const paced = this.#environment.lines.take('taken');
     const level = paced === null ? 'debug' : 'warn';
     this.#log[level]({ account: fence.id, ...paced }, 'another process has taken this session');
     void runner.close();

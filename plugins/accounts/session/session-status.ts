@@ -157,7 +157,7 @@ export class SessionStatus {
 
   /** Commits a transition; repeats while the database is away, for as long as the session is open. */
   async #commit(trigger: AccountTrigger) {
-    const { environment, live, tries, ending, log } = this.#parts;
+    const { environment, live, tries, ending } = this.#parts;
     const { storage, lanes, timers } = environment;
     for (;;) {
       ending.refuseWhenOver();
@@ -170,19 +170,24 @@ export class SessionStatus {
           void ending.logOut(true);
         } else {
           environment.metrics.leaseLost('taken');
-          log.warn({}, 'this session does not hold its lease any more: it is closed');
+          this.#warn('fenced', {}, 'this session does not hold its lease any more: it is closed');
           void ending.close();
         }
       } catch (error) {
         ending.refuseWhenOver();
-        log.warn(
-          { err: error, trigger: trigger.type },
-          'a status change could not be stored: it is tried again',
-        );
+        const fields = { err: error, trigger: trigger.type };
+        this.#warn('unstored', fields, 'a status change could not be stored: it is tried again');
         await new Promise<void>((resolve) => {
           timers.after(retryCommitMs, resolve);
         });
       }
     }
+  }
+
+  /** Warns of what befalls many sessions at once: where one has done so lately, the line is for debugging only. */
+  #warn(kind: string, fields: object, message: string): void {
+    const { environment, log } = this.#parts;
+    const paced = environment.lines.take(kind);
+    log[paced === null ? 'debug' : 'warn']({ ...fields, ...paced }, message);
   }
 }
