@@ -65,7 +65,7 @@ export function safeFileName(given: string | null, kind: MediaKind, extension: s
   const own = extname(cleaned);
   const stem = (own === '' ? cleaned : cleaned.slice(0, -own.length)) || kind;
   const end = fits(own.toLowerCase(), extension) ? own : `${own}${extension}`;
-  return `${shortened(stem, longest - end.length)}${end.slice(0, longest - 1)}`;
+  return `${shortened(stem, longest - end.length)}${shortened(end, longest - 1)}`;
 }
 
 /** Whether an extension is one of the real type: that of a script or program, such as the page that answered, is not. */

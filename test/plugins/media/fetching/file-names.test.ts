@@ -31,6 +31,7 @@ t.test('a file name shows its real type and no folder', async (t) => {
     ['download', '.pdf', 'download.pdf'],
     [`${'x'.repeat(300)}.png`, '.png', `${'x'.repeat(116)}.png`],
     [`a.${'x'.repeat(300)}`, '', `a.${'x'.repeat(118)}`],
+    [`x.${'y'.repeat(117)}😀z`, '', `x.${'y'.repeat(117)}😀`],
   ];
   for (const [given, extension, name] of rows) {
     t.equal(safeFileName(given, 'image', extension), name, JSON.stringify(given));
