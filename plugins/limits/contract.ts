@@ -65,6 +65,8 @@ export interface LimitRules {
   openerBurst(openers: readonly number[], now: number): number | null;
   /** Until when refused openers restrict the account, the newest refusal included; null when not. */
   safetyHold(refusals: readonly number[], now: number): number | null;
+  /** Since when the account's refused openers count for `safetyHold`: earlier ones can be forgotten. */
+  safetySince(refusals: readonly number[], now: number): number;
 }
 
 /** Limits and usage, as the container hands them out under the name `limits`. */

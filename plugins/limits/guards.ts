@@ -45,6 +45,20 @@ export function safetyHold(
 }
 
 /**
+ * Since when refused openers count for the safety restriction: earlier ones are out of its window, or as many as
+ * restrict the account came after them.
+ * @param refusals times of the account's latest refused openers
+ */
+export function safetySince(
+  settings: GuardSettings['safety'],
+  refusals: readonly number[],
+  now: number,
+): number {
+  const { refusals: count, windowMs } = settings;
+  return now - windowMs + (fullUntil(refusals, count, windowMs, now) ?? 0);
+}
+
+/**
  * How long a sliding window stays full: until the `count`-th newest of the times leaves it. Null when it is not
  * full, or when a count of 0 turns the guard off. Times ahead of now do not count: the clock was set back since, and
  * they would fill the window until they come again.

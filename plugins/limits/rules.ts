@@ -2,7 +2,7 @@ import { secondsMs } from '../../core/durations.ts';
 import type { TenantMode } from '../tenants/contract.ts';
 import type { Caps, GuardSettings, LimitRules, PlanCaps } from './contract.ts';
 import { dayOf, rampDayOf, secondsToMidnight } from './days.ts';
-import { loopGuard, openerBurst, safetyHold } from './guards.ts';
+import { loopGuard, openerBurst, safetyHold, safetySince } from './guards.ts';
 
 /** Below this a ramp never goes, unless the plan itself does. */
 const floor: Caps = { sends: 20, newContacts: 5 };
@@ -35,6 +35,7 @@ export function makeLimitRules(
     loopGuard: (outbound, inbound, now) => loopGuard(guards.loopGuard, outbound, inbound, now),
     openerBurst: (openers, now) => openerBurst(guards.openerBurst, openers, now),
     safetyHold: (refusals, now) => safetyHold(guards.safety, refusals, now),
+    safetySince: (refusals, now) => safetySince(guards.safety, refusals, now),
   };
 }
 

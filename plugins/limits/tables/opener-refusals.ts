@@ -9,20 +9,30 @@ interface RefusalColumns {
 
 /** The SQL of refused openers: how many of an account at which moment. */
 export class OpenerRefusalTable extends SqlTable {
-  /** When openers of these accounts were refused after a moment: one entry for each. */
-  async since(accountIds: readonly string[], moment: number): Promise<readonly OpenerTime[]> {
-    if (accountIds.length === 0) return [];
+  /** When openers of these accounts were refused after a moment: one entry for each, up to `limit` of one moment. */
+  async since(
+    accountIds: readonly string[],
+    moment: number,
+    limit: number,
+  ): Promise<readonly OpenerTime[]> {
+    if (accountIds.length === 0 || limit === 0) return [];
     const rows: readonly RefusalColumns[] = await this.db
       .knex('opener_refusals')
       .whereIn('account_id', [...accountIds])
       .where('at', '>', moment);
     return rows.flatMap((row) =>
-      Array.from({ length: row.refusals }, () => ({ accountId: row.account_id, at: row.at })),
+      Array.from({ length: Math.min(row.refusals, limit) }, () => ({
+        accountId: row.account_id,
+        at: row.at,
+      })),
     );
   }
 
-  /** Counts refusals, and forgets those of the same accounts that are older than `keepMs`. */
-  async record(refusals: readonly OpenerTime[], keepMs: number): Promise<void> {
+  /**
+   * Counts refusals, and forgets the earlier ones of the same accounts that count no more, so that there are few.
+   * @param since the first moment that counts, by account
+   */
+  async record(refusals: readonly OpenerTime[], since: ReadonlyMap<string, number>): Promise<void> {
     const [first] = refusals;
     if (first === undefined) return;
     const counts = new Map<string, number>();
@@ -32,10 +42,7 @@ export class OpenerRefusalTable extends SqlTable {
       [...counts].map(([account_id, count]) => ({ account_id, at: first.at, refusals: count })),
       { key: ['account_id', 'at'], add: ['refusals'] },
     );
-    await this.db
-      .knex('opener_refusals')
-      .whereIn('account_id', [...counts.keys()])
-      .where('at', '<', first.at - keepMs)
-      .delete();
+    const old = [...since].map(() => '(account_id = ? and at < ?)').join(' or ');
+    await this.db.run(`delete from opener_refusals where ${old}`, [...since].flat());
   }
 }

@@ -93,7 +93,7 @@ async function writeBatch(
   const notices = [...batch.newNotices.values()];
   const raised = await Promise.all(notices.map(({ notice }) => unit.limitNotices.raise(notice)));
   const events = notices.flatMap(({ event }, n) => (raised[n] === true ? event : []));
-  await unit.openerRefusals.record(batch.newRefusals, rules.limits.guards.safety.windowMs);
+  await recordRefusals(unit, rules, batch);
   const day = rules.limits.day(batch.now);
   await withCommit.contacts.insert(batch.newContacts);
   await withCommit.contacts.count(batch.counted);
@@ -103,6 +103,19 @@ async function writeBatch(
   await withCommit.usage.add([...batch.newCounts.values()].map((count) => ({ ...count, day })));
   await withCommit.idempotency.keep(batch.newKeys);
   await withCommit.events.record(events);
+}
+
+/** Stores refused openers, where they can restrict their account. */
+async function recordRefusals(unit: Unit, { limits }: SendRules, batch: SendBatch): Promise<void> {
+  if (limits.guards.safety.refusals === 0) return;
+  const { newRefusals, refusedOpeners, now } = batch;
+  const since = new Map(
+    newRefusals.map(({ accountId }) => [
+      accountId,
+      limits.safetySince(refusedOpeners.get(accountId) ?? [], now),
+    ]),
+  );
+  await unit.openerRefusals.record(newRefusals, since);
 }
 
 /** Refusals of what was wrong in itself: the tenant's limits and accounts say nothing of it. */

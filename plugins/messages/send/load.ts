@@ -186,6 +186,7 @@ async function loadGuards(
   const refused = await unit.openerRefusals.since(
     crowded([...opening, ...openers.map(({ accountId }) => accountId)], openerBurst.openers),
     unit.now - safety.windowMs,
+    safety.refusals,
   );
   const ofDirection = (direction: 'inbound' | 'outbound') =>
     timesBy(

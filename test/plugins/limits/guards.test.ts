@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { GuardSettings } from '../../../plugins/limits/contract.ts';
-import { loopGuard, openerBurst, safetyHold } from '../../../plugins/limits/guards.ts';
+import { loopGuard, openerBurst, safetyHold, safetySince } from '../../../plugins/limits/guards.ts';
 import { guardSettings } from '../../../plugins/limits/rules.ts';
 
 const settings = guardSettings({
@@ -33,6 +33,19 @@ t.test('a guard refuses what comes too often, and says until when', async (t) =>
   t.equal(safetyHold(settings.safety, ago(0, 1, 599), noon), noon + 3_600_000);
   t.equal(safetyHold(settings.safety, ago(0, 1, 601), noon), null);
   t.equal(safetyHold({ ...settings.safety, refusals: 0 }, ago(0, 1, 2), noon), null, 'off');
+});
+
+t.test('refused openers count as far as they can restrict', async (t) => {
+  const since = (...seconds: number[]) =>
+    noon -
+    safetySince(
+      settings.safety,
+      seconds.map((s) => noon - s * 1000),
+      noon,
+    );
+  t.equal(since(1, 2), 600_000, 'short of it: all of the window');
+  t.equal(since(4, 1, 3, 2, 601), 3_000, 'as many as restrict');
+  t.equal(since(-5, -6, -7, 1), 600_000, 'not what lies ahead of a clock that was set back');
 });
 
 t.test('a clock that was set back fills no window', async (t) => {

@@ -56,6 +56,8 @@ export interface StageOptions {
   readonly plan?: Partial<PlanCaps>;
   readonly loopMessages?: number;
   readonly openers?: number;
+  /** Refused openers that restrict an account; 10 when absent. */
+  readonly refusals?: number;
   readonly expireMs?: number;
   readonly isCurrent?: (keyId: string) => boolean;
   readonly unreliable?: Unreliability;
@@ -128,7 +130,7 @@ export async function openStage(
     guardSettings({
       loop_guard: { messages: options.loopMessages ?? 0, window_s: 60 },
       opener_burst: { openers: options.openers ?? 0, window_s: 60 },
-      safety: { refusals: 10, window_s: 600, hold_s: 3600 },
+      safety: { refusals: options.refusals ?? 10, window_s: 600, hold_s: 3600 },
     }),
     () => plan,
   );

@@ -117,6 +117,25 @@ for (const engine of databases) {
     const tenth = await first.send({ tenantId, phone: phone(99) });
     t.equal(codeOf(tenth), 'opener_burst');
     t.same(first.restricted, accountIds, 'the tenth refusal in ten minutes restricts the account');
+
+    const { read } = first.storage.connections;
+    for (let n = 100; n < 130; n += 1) {
+      await stages[n % stages.length]?.send({ tenantId, phone: phone(n) });
+    }
+    const rows = await read('opener_refusals');
+    t.ok(rows.length <= 10, `only what counts is kept: ${rows.length}`);
+    const restricted = stages.flatMap((stage) => stage.restricted);
+    t.equal(restricted.length, 31, 'each further one restricts');
+  });
+
+  t.test(`refused openers are not kept where they restrict nothing, ${engine.name}`, async (t) => {
+    const database = await engine.create(t);
+    const stage = await openStage(t, database.url, { openers: 2, refusals: 0 });
+    const { tenantId } = await makeTenant(stage);
+    for (let n = 0; n < 6; n += 1) await stage.send({ tenantId, phone: phone(n) });
+    t.same(await stage.storage.connections.read('opener_refusals'), []);
+    t.match(await stage.storage.connections.read('refusal_counters'), [{ refusals: 4 }]);
+    t.same(stage.restricted, []);
   });
 
   t.test(`another tenant names the account, ${engine.name}`, async (t) => {
