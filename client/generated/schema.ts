@@ -1093,7 +1093,7 @@ export interface paths {
         /**
          * Make a key
          * @description Makes a key. The answer is the only one that shows it: keep it at once. A key never may more than the one that
-         *     makes it: what is absent is as the maker has it, and a scope that the maker has not is refused with
+         *     makes it: what is absent or null is as the maker has it, and a scope that the maker has not is refused with
          *     `scope_missing`. With `account_ids` the key sees and uses these accounts only: another one is for it as one that
          *     does not exist, and it may have the scopes `read`, `send` and `connect`. There may be 100 keys.
          */
@@ -6873,19 +6873,19 @@ export interface operations {
                      *       "send"
                      *     ]
                      */
-                    scopes?: ("read" | "send" | "contacts" | "connect" | "webhooks" | "keys")[];
+                    scopes?: ("read" | "send" | "contacts" | "connect" | "webhooks" | "keys")[] | null;
                     /**
                      * @description the accounts it may use
                      * @example [
                      *       "acc_01j5x8zn1c8t6j1k3m5p7r9rst"
                      *     ]
                      */
-                    account_ids?: string[];
+                    account_ids?: string[] | null;
                     /**
                      * Format: date-time
                      * @description When it ends. Default: as the maker, or never.
                      */
-                    expires_at?: string;
+                    expires_at?: string | null;
                     /** @description A person has to confirm each message that it sends. Default: as the maker, or false. */
                     confirm_sends?: boolean;
                 };

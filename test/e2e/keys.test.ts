@@ -265,6 +265,13 @@ t.test('keys', async (t) => {
     });
     t.match(await of(maker).get('/me'), { body: { key: { scopes: ['read', 'keys'] } } });
     t.match(await of(maker).get('/keys'), { status: 200 });
+    const unset = { scopes: null, account_ids: null, expires_at: null };
+    t.match(await make(unset), unset, 'null, as a key without limits is shown');
+    t.match(await make(unset, by), {
+      scopes: ['read', 'keys'],
+      account_ids: null,
+      expires_at: soon,
+    });
   });
 
   await t.test('an agent sees the tools that its key may call', async (t) => {

@@ -89,7 +89,7 @@ function createKey({ create, find }: KeyOperationsParts): AnyOperation {
     summary: 'Make a key',
     description: [
       'Makes a key. The answer is the only one that shows it: keep it at once. A key never may more than the one that',
-      'makes it: what is absent is as the maker has it, and a scope that the maker has not is refused with',
+      'makes it: what is absent or null is as the maker has it, and a scope that the maker has not is refused with',
       '`scope_missing`. With `account_ids` the key sees and uses these accounts only: another one is for it as one that',
       'does not exist, and it may have the scopes `read`, `send` and `connect`. There may be 100 keys.',
     ].join('\n'),
@@ -104,13 +104,15 @@ function createKey({ create, find }: KeyOperationsParts): AnyOperation {
         description: 'for people: which program or agent has it',
         examples: ['Support agent'],
       }),
-      scopes: Type.Optional(Scopes),
-      account_ids: Type.Optional(AccountIds),
+      scopes: Type.Optional(Nullable(Scopes)),
+      account_ids: Type.Optional(Nullable(AccountIds)),
       expires_at: Type.Optional(
-        Type.String({
-          format: 'date-time',
-          description: 'When it ends. Default: as the maker, or never.',
-        }),
+        Nullable(
+          Type.String({
+            format: 'date-time',
+            description: 'When it ends. Default: as the maker, or never.',
+          }),
+        ),
       ),
       confirm_sends: Type.Optional(
         Type.Boolean({
@@ -152,15 +154,14 @@ function createKey({ create, find }: KeyOperationsParts): AnyOperation {
     async handler({ caller, body }) {
       const maker = await find(caller.keyId);
       if (maker === null) throw new GatewayError('unauthorized');
-      const {
-        name,
-        scopes,
-        account_ids: accountIds,
-        expires_at,
-        confirm_sends: confirmSends,
-      } = body;
-      const expiresAt = expires_at === undefined ? undefined : Date.parse(expires_at);
-      const wanted = { name: name.trim(), scopes, accountIds, expiresAt, confirmSends };
+      const { name, scopes, account_ids, expires_at, confirm_sends: confirmSends } = body;
+      const wanted = {
+        name: name.trim(),
+        scopes: scopes ?? undefined,
+        accountIds: account_ids ?? undefined,
+        expiresAt: expires_at == null ? undefined : Date.parse(expires_at),
+        confirmSends,
+      };
       const settings = keySettingsOf(wanted, { ...caller, expiresAt: maker.expiresAt });
       const key = await create(caller.tenantId, settings, caller.keyId);
       const stored = key === null ? null : await find(key.id);
