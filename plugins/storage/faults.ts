@@ -5,7 +5,8 @@ import { isRefusalToPrepare } from './packet.ts';
  * What an error of a database driver means for the transaction it happened in:
  * - `contention`: rolled back because others were in the way, or because the server could not keep a statement prepared;
  *   the same again may pass.
- * - `connection`: the server cannot be reached, or not any more; nothing was committed by this statement.
+ * - `connection`: the server cannot be reached, or not any more, or lets no log-in in; nothing was committed by this
+ *   statement.
  * - `unwritable`: the database can be read at most: it is read-only, full, or its disk fails. Rolled back.
  * - `other`: the statement is wrong, or the error is not the database's.
  */
@@ -20,6 +21,20 @@ const contentionNumbers = new Set([
   1969, // MariaDB: statement took too long
   3024, // MySQL: statement took too long
   3101, // MySQL's group replication rolled the transaction back
+]);
+
+/** Error numbers of a log-in that is refused. Not among `goneNumbers`: connections that are open serve on. */
+const logInNumbers = new Set<unknown>([
+  1044, // no right to the database
+  1045, // the user is not there, or has another password
+  1698, // the same of a user without a password
+  1049, // the database is not there
+  1130, // the host may not connect
+  1862, // the password has expired
+  3118, // MySQL: the user is locked
+  3159, // MySQL: encrypted connections only
+  4150, // MariaDB: the user is blocked after wrong passwords
+  4151, // MariaDB: the user is locked
 ]);
 
 /** Error numbers of a connection, or a server, that is gone or refuses for now. */
@@ -94,7 +109,7 @@ export function faultOf(error: unknown): Fault {
   const { code, errno, fatal, name } = errorFieldsOf(error);
   if (typeof errno === 'number') {
     if (contentionNumbers.has(errno) || isRefusalToPrepare(errno)) return 'contention';
-    if (connectionNumbers.has(errno)) return 'connection';
+    if (connectionNumbers.has(errno) || logInNumbers.has(errno)) return 'connection';
     if (unwritableNumbers.has(errno)) return 'unwritable';
   }
   if (typeof code === 'string') {
@@ -111,6 +126,11 @@ export function faultOf(error: unknown): Fault {
 export function isWriteWhileReading(error: unknown): boolean {
   const { code, errno } = errorFieldsOf(error);
   return code === 'SQLITE_READONLY' || errno === readOnlyTransaction;
+}
+
+/** Whether the server is there and refuses the log-in: until somebody changes a setting, here or there. */
+export function refusesLogIn(error: unknown): boolean {
+  return logInNumbers.has(errorFieldsOf(error).errno);
 }
 
 /** Whether the error says that the server itself is away or refuses: further connections would fail the same way. */

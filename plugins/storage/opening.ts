@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { isUntrusted, readAuthority } from '../../core/authority.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { Executor } from './executor.ts';
-import { faultOf } from './faults.ts';
+import { faultOf, refusesLogIn } from './faults.ts';
 import type { OpenStorage } from './storage.ts';
 
 /** Where the database is, as the configuration has it. */
@@ -109,6 +109,9 @@ function serverSentence(error: Error, location: DatabaseLocation): string | null
       return `${server} does not let the user "${user}" work on the database "${name}": grant all privileges on it.`;
     case 3159:
       return `${server} takes encrypted connections only: name the certificate of whoever signed its certificate in DATABASE_CA.`;
+  }
+  if (refusesLogIn(error)) {
+    return `${server} refuses the user "${user}" (${error.message}): let it in, or correct DATABASE_URL.`;
   }
   if (isUntrusted(error)) {
     return `${server} is not trusted (${error.message}): name the certificate of whoever signed its certificate in DATABASE_CA, and in DATABASE_URL the host name that it is made out to.`;

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isUntrusted } from '../../../core/authority.ts';
 import { integer, type Table, words } from '../../../core/contracts/schema.ts';
 import { Executor } from '../executor.ts';
-import { faultOf } from '../faults.ts';
+import { faultOf, refusesLogIn } from '../faults.ts';
 import type { OpenStorage } from '../storage.ts';
 import { begin } from '../transaction.ts';
 import { createTable } from './schema.ts';
@@ -81,7 +81,8 @@ export async function waitForDatabase(storage: OpenStorage, forMs: number): Prom
       await executor.rows('select 1');
       return;
     } catch (error) {
-      const passes = ['connection', 'contention'].includes(faultOf(error)) && !isUntrusted(error);
+      const isForGood = refusesLogIn(error) || isUntrusted(error);
+      const passes = ['connection', 'contention'].includes(faultOf(error)) && !isForGood;
       if (!passes || performance.now() > deadline) throw error;
       await pause(250);
     }

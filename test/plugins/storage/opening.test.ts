@@ -1,6 +1,7 @@
 import { chmod, mkdir, mkdtemp, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createConnection } from 'mysql2/promise';
 import t, { type Test } from 'tap';
 import { contents } from '../../../config/tables.ts';
 import { createLog } from '../../../core/log.ts';
@@ -101,6 +102,25 @@ t.test('a database server that will not have the gateway is named with what to d
     new RegExp(`^StartRefusal: .* at 127.0.0.1:${port} does not answer .*ECONNREFUSED.*: start it`),
   );
   t.match(await refusal('mysql://gateway:pass#word@h/gateway'), /^StartRefusal: DATABASE_URL/);
+});
+
+t.test('a start waits for no server that refuses the log-in', async (t) => {
+  const database = await engines.mariadb.create(t);
+  const address = new URL(database.url);
+  const name = address.pathname.slice(1);
+  const server = await createConnection(database.url);
+  t.teardown(async () => {
+    await server.query(`drop user ${name}`);
+    await server.end();
+  });
+  await server.query(`create user ${name} identified by 'secret' account lock`);
+  const open = (changes: Partial<URL>) => {
+    const database_url = Object.assign(new URL(address), changes).href;
+    return openStorage({ database_url, data_dir: './data' }, contents, log, 600_000);
+  };
+  await t.rejects(open({ username: name, password: 'wrong' }), /refuses the user .* password/);
+  await t.rejects(open({ pathname: '/none' }), /has no database "none"/);
+  await t.rejects(open({ username: name, password: 'secret' }), /refuses .* locked\W*: let it in/);
 });
 
 t.test('nobody but the user of the gateway can read an embedded database', async (t) => {
