@@ -3,10 +3,14 @@ import type { tl } from '@mtcute/core';
 import { uploadFile } from '@mtcute/core/methods.js';
 import { DriverError, type MediaFile } from '../../../core/contracts/driver.ts';
 import { type CallLimits, type Client, NoAnswer } from '../client.ts';
-import { isRpcErrorNamed } from '../rpc-errors.ts';
+import type { NamedWaits } from '../named-waits.ts';
+import { isRpcErrorNamed, meaningOf } from '../rpc-errors.ts';
 
 /** Pause after an upload that failed although the connection is up, in milliseconds. */
 const failedPauseMs = 5_000;
+
+/** The call that uploads a part of a file; stands for that of large files, too. */
+const uploading = 'upload.saveFilePart';
 
 /** Kinds of pictures that the network shows as photos, under names with these endings; it takes others as files. */
 const photos: Readonly<Record<string, string>> = {
@@ -16,6 +20,12 @@ const photos: Readonly<Record<string, string>> = {
 };
 /** The network takes no larger photo. In bytes. */
 const largestPhoto = 10_000_000;
+
+/** Dependencies of an upload. */
+export interface UploadParts {
+  readonly client: Client;
+  readonly waits: NamedWaits;
+}
 
 /** An uploaded file. */
 export interface Uploaded {
@@ -37,16 +47,23 @@ export function isNotPhoto(error: unknown): boolean {
   return isRpcErrorNamed(error, ...notPhotos);
 }
 
+/** To be called also before a file is fetched for an upload. @throws DriverError while a wait for uploads is ahead */
+export function refuseInsideWait(waits: NamedWaits): void {
+  const leftMs = waits.leftMs(uploading);
+  if (leftMs > 0) throw toWait(leftMs);
+}
+
 /**
  * Uploads a file; answers it as a message carries it.
  * @param within how long it may take, milliseconds
  * @throws DriverError, or the refusal of the network; nothing was sent then
  */
 export async function upload(
-  client: Client,
+  { client, waits }: UploadParts,
   file: MediaFile,
   { signal, within }: Required<CallLimits>,
 ): Promise<Uploaded> {
+  refuseInsideWait(waits);
   const { fileName, mimeType, size } = file;
   const ending = photoEnding(file);
   const stream = file.stream();
@@ -67,6 +84,9 @@ export async function upload(
   } catch (error) {
     // No message was handed over yet.
     if (signal.aborted || client.signal.aborted) throw notUploaded(0);
+    waits.note(uploading, error);
+    const meaning = meaningOf(error);
+    if (meaning?.kind === 'wait') throw toWait(meaning.ms, error);
     throw error instanceof NoAnswer ? notUploaded(failedPauseMs) : error;
   } finally {
     stream.destroy();
@@ -88,6 +108,15 @@ function mediaOf(given: MediaFile, file: tl.TypeInputFile): Uploaded {
   const asFile = { _: 'inputMediaUploadedDocument', file, mimeType, attributes } as const;
   if (photoEnding(given) === null) return { media: asFile, asFile: null };
   return { media: { _: 'inputMediaUploadedPhoto', file }, asFile };
+}
+
+function toWait(retryAfterMs: number, cause?: unknown): DriverError {
+  return new DriverError('flood_wait', 'the network asks to wait before it takes a file', {
+    certain: true,
+    retryAfterMs,
+    concerns: 'contact',
+    cause,
+  });
 }
 
 function notUploaded(retryAfterMs: number): DriverError {

@@ -22,7 +22,7 @@ import type { ReadMarks } from '../updates/read-marks.ts';
 import type { UpdateFollower } from '../updates/update-follower.ts';
 import type { ChatList } from './chat-list.ts';
 import { notNamed, sendFailure, sessionEnded, stopped } from './failure.ts';
-import { isNotPhoto, upload } from './outbound-media.ts';
+import { isNotPhoto, refuseInsideWait, upload } from './outbound-media.ts';
 import { recipientOf } from './recipient.ts';
 import { recover } from './recover.ts';
 import { takenIn } from './taken.ts';
@@ -185,16 +185,17 @@ export class Sender {
     randomId: Long,
     signal: AbortSignal,
   ): Promise<Handover> {
-    const { client, port, timing } = this.#parts;
+    const { waits, port, timing } = this.#parts;
     const peer = inputPeer(person);
     if (media === null)
       return {
         request: { _: 'messages.sendMessage', peer, message: text, randomId },
         asFile: null,
       };
+    refuseInsideWait(waits);
     const file = await port.fetchMedia(media, signal);
     port.log.debug({ message: reference, size: file.size }, 'uploading media');
-    const uploaded = await upload(client, file, { signal, within: timing.upload });
+    const uploaded = await upload(this.#parts, file, { signal, within: timing.upload });
     const request = { _: 'messages.sendMedia', peer, message: text, randomId } as const;
     return {
       request: { ...request, media: uploaded.media },

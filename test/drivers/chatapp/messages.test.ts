@@ -277,6 +277,38 @@ t.test('an upload that takes too long has sent nothing', async (t) => {
   t.match(bench.control.outbox(phone), [{ media: 'photo', size: 500 }]);
 });
 
+t.test('nothing is uploaded inside a wait that the network names', async (t) => {
+  const bench = await startBench(t);
+  const { port, session, phone } = await bench.linked();
+  const url = 'https://example.com/picture';
+  port.media.set(url, fileOf(t, 'image', 'image/png', 'picture.png', 500));
+  const { control } = bench;
+  const calls = () => control.calls(phone)['upload.saveFilePart'];
+  const refusal = async (reference: string) => {
+    const message = { ...textTo(bench, reference), media: { url } };
+    return await session.send(message, patient()).catch((error: DriverError) => error);
+  };
+  control.refuse('upload.saveFilePart', 420, 'FLOOD_WAIT_60', 1);
+  const told = { code: 'flood_wait', certain: true, concerns: 'contact' };
+  t.match(await refusal('msg_first'), { ...told, retryAfterMs: 60_000 });
+  const second = await refusal('msg_second');
+  t.match(second, { ...told, retryAfterMs: Number });
+  t.ok('retryAfterMs' in second && (second.retryAfterMs ?? 0) > 50_000, 'what is left');
+  t.equal(calls(), 1);
+  await session.send(textTo(bench, 'msg_text'), patient());
+  t.match(control.outbox(phone), [{ text: 'text of msg_text' }], 'texts go out meanwhile');
+});
+
+t.test('a short wait is slept through with the upload', async (t) => {
+  const bench = await startBench(t);
+  const { port, session, phone } = await bench.linked();
+  const url = 'https://example.com/picture';
+  port.media.set(url, fileOf(t, 'image', 'image/png', 'picture.png', 500));
+  bench.control.refuse('upload.saveFilePart', 420, 'FLOOD_WAIT_1', 1);
+  await session.send({ ...textTo(bench, 'msg_picture'), media: { url } }, patient());
+  t.match(bench.control.outbox(phone), [{ media: 'photo', size: 500 }]);
+});
+
 t.test('nothing secret is logged', async (t) => {
   const bench = await startBench(t);
   const opened = await bench.linked();
