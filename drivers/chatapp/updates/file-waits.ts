@@ -25,16 +25,22 @@ export class FileWaits {
   }
 
   /** As `Port.emit`. */
-  async emit(event: DriverEvent): Promise<void> {
-    const { port, waits, signal } = this.#parts;
+  emit(event: DriverEvent): Promise<void> {
     const hasFile = event.type === 'message' && event.media !== null;
+    return hasFile ? this.#emitInTime(event) : this.#parts.port.emit(event);
+  }
+
+  async #emitInTime(event: DriverEvent): Promise<void> {
+    const { port, waits, signal } = this.#parts;
+    // Given up meanwhile, it must not begin to wait: all that is under way has to settle.
+    const { signal: givenUp } = this.#pauses;
     for (;;) {
       try {
         return await port.emit(event);
       } catch (error) {
-        const leftMs = hasFile && !signal.aborted ? waits.leftMs(download) : 0;
+        const leftMs = signal.aborted ? 0 : waits.leftMs(download);
         if (leftMs === 0) throw error;
-        await pause(leftMs, undefined, { signal: this.#pauses.signal });
+        await pause(leftMs, undefined, { signal: givenUp });
       }
     }
   }
