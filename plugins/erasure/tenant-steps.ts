@@ -3,9 +3,13 @@ import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import { oneByOne } from '../../core/one-by-one.ts';
 import type { Erasure, ErasureStep } from './contract.ts';
 import type { Belonging, PrimaryKey } from './tables/belongings.ts';
+import { firstOwner, type OwnerPosition } from './tables/tenant-rows.ts';
 
 /** Rows that one transaction deletes: others wait for milliseconds. */
 const rowsAtOnce = 200;
+
+/** Rows that others belong to that are read at a time. */
+const ownersAtOnce = 100;
 
 /** Rows of a table without an index of tenants that are read at a time. */
 const readAtOnce = 2_000;
@@ -44,9 +48,10 @@ export function tenantSteps(
   storage: Pick<Storage, 'read' | 'submit'>,
   belongings: readonly Belonging[],
 ): readonly ErasureStep[] {
-  const emptying = belongings.map((of) =>
-    of.isWalked ? walkingStep(storage, of) : emptyingStep(storage, of),
-  );
+  const emptying = belongings.map((of) => {
+    if (of.parent !== null) return followingStep(storage, of, of.parent);
+    return of.isWalked ? walkingStep(storage, of) : emptyingStep(storage, of);
+  });
   const forget: ErasureStep = async (erasure) => {
     await storage.submit(forgetTenantLane, erasure);
     return false;
@@ -56,9 +61,35 @@ export function tenantSteps(
 
 function emptyingStep(storage: Pick<Storage, 'read' | 'submit'>, of: Belonging): ErasureStep {
   return async ({ tenantId }) => {
-    const rows = await storage.read.tenantRows.some(tenantId, of, rowsAtOnce);
+    const rows = await storage.read.tenantRows.some([tenantId], of, rowsAtOnce);
     if (rows.length > 0) await storage.submit(deleteLane, { of, rows });
     return rows.length > 0;
+  };
+}
+
+/** Reads what the tenant has from first to last, and deletes the rows of another table that belong to it. */
+function followingStep(
+  storage: Pick<Storage, 'read' | 'submit'>,
+  of: Belonging,
+  parent: string,
+): ErasureStep {
+  const positions = new Map<string, OwnerPosition>();
+  return async ({ tenantId }) => {
+    const { tenantRows } = storage.read;
+    const position = positions.get(tenantId) ?? firstOwner;
+    const owners = await tenantRows.owners(parent, tenantId, position, ownersAtOnce);
+    const rows = await tenantRows.some(
+      owners.map(({ id }) => id),
+      of,
+      rowsAtOnce,
+    );
+    if (rows.length > 0) await storage.submit(deleteLane, { of, rows });
+    if (rows.length === rowsAtOnce) return true;
+    const last = owners.at(-1);
+    if (last !== undefined) positions.set(tenantId, [last.created_at, last.id]);
+    if (owners.length === ownersAtOnce) return true;
+    positions.delete(tenantId);
+    return false;
   };
 }
 

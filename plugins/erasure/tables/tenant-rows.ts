@@ -8,6 +8,12 @@ export interface OwnedRow {
   readonly tenant_id: string;
 }
 
+/** Position among rows that others belong to, which are in the order of their age. */
+export type OwnerPosition = readonly [createdAt: number, id: string];
+
+/** Position before all of them. */
+export const firstOwner: OwnerPosition = [0, ''];
+
 /** The SQL of what belongs to a tenant, whatever the table. */
 export class TenantRowTable extends SqlTable {
   /** How much a tenant has. */
@@ -28,13 +34,32 @@ export class TenantRowTable extends SqlTable {
     };
   }
 
-  /** The primary keys of a bounded number of the tenant's rows in a table. */
-  async some(tenantId: string, of: Belonging, limit: number): Promise<readonly PrimaryKey[]> {
-    const { table, primary, column, parent } = of;
-    const whose = parent === null ? '= ?' : `in (select id from ${parent} where tenant_id = ?)`;
+  /** The tenant's next rows of a table that rows of other tables belong to. */
+  async owners(
+    parent: string,
+    tenantId: string,
+    [createdAt, id]: OwnerPosition,
+    limit: number,
+  ): Promise<readonly { readonly id: string; readonly created_at: number }[]> {
+    return this.db.rows(
+      `select id, created_at from ${parent}
+       where tenant_id = ? and created_at >= ? and (created_at > ? or id > ?)
+       order by created_at, id limit ?`,
+      [tenantId, createdAt, createdAt, id, limit],
+    );
+  }
+
+  /** The primary keys of a bounded number of rows of a table that belong to one of these: the tenant, or what it has. */
+  async some(
+    owners: readonly string[],
+    { table, primary, column }: Belonging,
+    limit: number,
+  ): Promise<readonly PrimaryKey[]> {
+    if (owners.length === 0) return [];
     return this.db.rows<PrimaryKey>(
-      `select ${primary.join(', ')} from ${table} where ${column} ${whose} limit ?`,
-      [tenantId, limit],
+      `select ${primary.join(', ')} from ${table}
+       where ${column} in (${placeholders(owners.length)}) limit ?`,
+      [...owners, limit],
     );
   }
 

@@ -1,5 +1,7 @@
 import t from 'tap';
+import { chunks } from '../../../core/chunks.ts';
 import { id, integer, type Table, words } from '../../../core/contracts/schema.ts';
+import { contactTableSchema } from '../../../plugins/contacts/tables/schema.ts';
 import { belongingsOf } from '../../../plugins/erasure/tables/belongings.ts';
 import { tenantSteps } from '../../../plugins/erasure/tenant-steps.ts';
 import { webhookTableSchema } from '../../../plugins/webhooks/tables/schema.ts';
@@ -74,5 +76,29 @@ for (const engine of databases) {
       t.equal((await read(name).where({ tenant_id: 'ten_gone' })).length, 0, name);
       t.equal((await read(name).where({ tenant_id: 'ten_other' })).length, 300, name);
     }
+  });
+}
+
+for (const engine of databases) {
+  t.test(`the aliases of any number of contacts go, ${engine.name}`, async (t) => {
+    const database = await engine.create(t);
+    const { storage } = await openStage(t, database.url);
+    const { read, write } = storage.connections;
+    // Of each moment more contacts than are read at a time; each has one alias, one of them many.
+    const contacts = Array.from({ length: 1_300 }, (_, n) => ({
+      ...{ id: `con_${n}`, tenant_id: n % 650 === 0 ? 'ten_other' : 'ten_gone' },
+      ...{ channel: 'chatapp', name: 'Ada', created_at: Math.floor(n / 650) },
+    }));
+    const aliases = contacts.map(({ id }) => ({ id: `${id}_was`, contact_id: id }));
+    const many = Array.from({ length: 450 }, (_, n) => ({ id: `was_${n}`, contact_id: 'con_7' }));
+    for (const some of chunks(contacts, 200)) await write('contacts').insert(some);
+    for (const some of chunks([...aliases, ...many], 200)) {
+      await write('contact_aliases').insert(some);
+    }
+    const erasure = { id: 'ten_gone', tenantId: 'ten_gone', contactId: null, address: null };
+    const all = tenantSteps(storage, belongingsOf(contactTableSchema));
+    for (const step of all.slice(0, -1)) while (await step(erasure));
+    t.same(await read('contact_aliases').orderBy('id').pluck('id'), ['con_0_was', 'con_650_was']);
+    t.same(await read('contacts').orderBy('id').pluck('id'), ['con_0', 'con_650']);
   });
 }

@@ -4,6 +4,9 @@ import type { Row } from '../../../core/contracts/sql.ts';
 import type { Tables } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
 import type { ListPosition } from '../../../core/list-position.ts';
+import { contactTableSchema } from '../../../plugins/contacts/tables/schema.ts';
+import { belongingsOf } from '../../../plugins/erasure/tables/belongings.ts';
+import { firstOwner } from '../../../plugins/erasure/tables/tenant-rows.ts';
 import type { DatabasePools } from '../../../plugins/storage/connection.ts';
 import { Executor } from '../../../plugins/storage/executor.ts';
 import { migratedStorage } from '../../fixtures/process.ts';
@@ -626,6 +629,24 @@ function reads(ids: readonly string[]): readonly Read[] {
       { since: now - 60_000, until: now },
       10,
     ),
+  );
+  // The rows of what a deleted tenant has, a page of it at a time: none of its ten thousand contacts besides.
+  const aliases = belongingsOf(contactTableSchema).find(({ table }) => table === 'contact_aliases');
+  if (aliases === undefined) throw new Error('aliases belong to nobody');
+  for (const [page, position] of [
+    ['first page', firstOwner],
+    ['later page', [start + 5_000, contactOf('ten_big', 5_000)]],
+  ] as const) {
+    add(
+      `erase: contacts of a tenant, ${page}`,
+      110,
+      ({ tenantRows }) => tenantRows.owners('contacts', 'ten_big', position, 100),
+      ['contacts', 'contacts_tenant_id_created_at_id'],
+    );
+  }
+  const owners = Array.from({ length: 100 }, (_, n) => contactOf('ten_big', n));
+  add('erase: aliases of these', 2 * 100 + 10, ({ tenantRows }) =>
+    tenantRows.some(owners, aliases, 200),
   );
   // Erased contacts end the list, however many of the newest they are.
   const file = [start, 'file 0'] as const;
