@@ -10,6 +10,8 @@ export interface Timing {
   readonly upload: number;
   /** The longest wait of the network's that the transfer of a file sleeps through. */
   readonly transferWait: number;
+  /** The longest time for which a received message waits until the network gives its file. */
+  readonly fileWait: number;
   /** Time-out of a log-out; the gateway waits only half a second longer. */
   readonly logOut: number;
   /** Wait for answers of sends under way, after another call said that the session is gone. */
@@ -35,6 +37,7 @@ export const usualTiming: Timing = {
   send: 60_000,
   upload: 600_000,
   transferWait: 10_000,
+  fileWait: 120_000,
   logOut: 2_500,
   lastAnswers: 3_000,
   gap: 250,

@@ -122,7 +122,7 @@ t.test('a message waits with its file, and holds up its contact alone', async (t
     while (texts.length < count) texts.push((await port.message()).text);
     return texts;
   };
-  control.refuse('upload.getFile', 420, 'FLOOD_WAIT_1', 1);
+  control.refuse('upload.getFile', 420, 'FLOOD_WAIT_5', 1);
   const bytes = Buffer.from('a small file').toString('base64');
   control.write(phone, { from: friend.phone, text: 'file', media: 'document', bytes });
   t.same(await messages(1), ['file']);
@@ -146,6 +146,29 @@ t.test('a message waits with its file, and holds up its contact alone', async (t
     control.write(phone, { from: phoneNumber(9002), text: 'refused once' });
     t.same(await messages(3), ['refused once', 'another file', 'refused once']);
   });
+});
+
+t.test('a message comes without its file when the wait for it is too long', async (t) => {
+  const bench = await startBench(t);
+  const { phone, port } = await bench.linked();
+  const { control } = bench;
+  const refusals: unknown[] = [];
+  port.onEmit = async (event) => {
+    if (event.type !== 'message' || event.media === null) return;
+    await event.media.open?.(patient()).catch((error: DriverError) => {
+      refusals.push(error.retryAfterMs);
+      if ((error.retryAfterMs ?? 0) > 0) throw error;
+    });
+  };
+  control.refuse('upload.getFile', 420, 'FLOOD_WAIT_3600', 1);
+  const bytes = Buffer.from('a small file').toString('base64');
+  control.write(phone, { from: friend.phone, text: 'file', media: 'document', bytes });
+  control.write(phone, { from: friend.phone, text: 'behind the file' });
+  const texts: string[] = [];
+  while (texts.length < 3) texts.push((await port.message()).text);
+  t.same(texts, ['file', 'file', 'behind the file']);
+  t.match(refusals, [3_600_000, undefined], 'the second time it is kept without');
+  t.equal(control.calls(phone)['upload.getFile'], 1);
 });
 
 t.test('a file of another data center comes from there', async (t) => {
