@@ -215,7 +215,7 @@ t.test('a refusal of a new contact behind a freeze leaves the freeze', async (t)
   const bench = await startBench(t, { ...quickTiming, probe: 60_000 });
   const { phone, port, session } = await bench.linked();
   const { control } = bench;
-  control.put(phone, { limited: true, sends: 'delay' });
+  control.put(phone, { limited: true, sends: 'pause' });
   const refusal = (reference: string) =>
     session.send(textTo(bench, reference), patient()).catch((error: DriverError) => error);
   const late = refusal('msg_late');
@@ -224,6 +224,7 @@ t.test('a refusal of a new contact behind a freeze leaves the freeze', async (t)
   control.refuse('help.getAppConfig', 400, 'SOMETHING_NEW', 1);
   t.match(await refusal('msg_frozen'), { code: 'blocked_by_chatapp', retryAfterMs: Number });
   t.match(await port.state('restricted'), { scope: 'all' });
+  control.put(phone, { sends: 'accept' });
   t.match(await late, { code: 'blocked_by_chatapp', certain: true, message: /new contacts/ });
   t.same(
     port.events.filter(isState('restricted')).map((event) => 'scope' in event && event.scope),

@@ -27,7 +27,7 @@ export interface Reached {
 export interface Settings {
   readonly password?: string | null;
   readonly contacts?: readonly { readonly phone: string; readonly name: string }[];
-  readonly sends?: 'accept' | 'refuse' | 'hold' | 'delay';
+  readonly sends?: 'accept' | 'refuse' | 'hold' | 'delay' | 'pause';
   readonly readsAtOnce?: boolean;
   readonly banned?: boolean;
   /** When a frozen account is deleted, seconds since the Unix epoch; null: it is not frozen. */

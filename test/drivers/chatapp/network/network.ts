@@ -232,6 +232,7 @@ export class Network {
     }
     const isSend = request._ === 'messages.sendMessage';
     if (isSend && key.subscriber?.treatment === 'delay') await sleep(sendDelayMs);
+    while (isSend && key.subscriber?.treatment === 'pause') await sleep(20);
     if (key.refusal !== null) {
       throw new Refusal(key.refusal === 'AUTH_KEY_DUPLICATED' ? 406 : 401, key.refusal);
     }

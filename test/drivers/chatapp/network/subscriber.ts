@@ -63,7 +63,7 @@ export class Subscriber {
   password: string | null = null;
   code: string | null = null;
   codeHash: string | null = null;
-  treatment: 'accept' | 'refuse' | 'hold' | 'delay' = 'accept';
+  treatment: 'accept' | 'refuse' | 'hold' | 'delay' | 'pause' = 'accept';
   /** Null: sends are answered as they come. */
   measured: MeasuredSends | null = null;
   /** Contacts read at once what they get. */
