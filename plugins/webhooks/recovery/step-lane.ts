@@ -74,11 +74,12 @@ async function step(
   for (const share of inOrderOfTurns(shares)) {
     const target = targets.get(share.webhookId);
     if (target === undefined) continue;
-    if (await handOver(unit, share, { webhook: target, tenant }, room)) {
+    const outcome = await handOver(unit, share, { webhook: target, tenant }, room);
+    if (outcome === 'moved') {
       await wakeNow(unit, [target.receiverId], due);
       return 'moved';
     }
-    if (share.webhookId === webhookId && share.waiting === 0) output = 'over';
+    if (share.webhookId === webhookId) output = outcome;
   }
   return output;
 }
@@ -99,25 +100,23 @@ interface Target {
 }
 
 /**
- * Makes the next deliveries of a recovery due, but for events that the tenant does not have. False when there is none:
- * the recovery ends once none of its deliveries waits.
+ * Makes the next deliveries of a recovery due, but for events that the tenant does not have. Where there is none, the
+ * recovery ends once none of its deliveries waits, and none can show late.
  */
 async function handOver(
   unit: Unit,
   { recovery, underWay: { waiting, suppressed } }: Share,
   { webhook, tenant }: Target,
   room: number,
-): Promise<boolean> {
+): Promise<'moved' | 'full' | 'over'> {
   // The webhook was off or paused before they were sent: they are handed over once more.
   const again = suppressed.slice(0, room);
   const off = allEventTypes.filter((type) => !hasEvents(tenant, type));
   const next = await unit.recoveries.next(recovery, off, room - again.length);
-  if (next.length === 0 && again.length === 0) {
-    if (waiting.length > 0) return false;
-    await unit.recoveries.save([{ ...recovery, underWay: [], finishedAt: unit.now }]);
-    return false;
-  }
-  const found = await unit.deliveries.forChange([...again, ...next.map(({ id }) => id)]);
+  const isAtEnd = next.length === 0 && again.length === 0;
+  const late = isAtEnd ? await unit.recoveries.late(recovery, off, room) : [];
+  const ids = [...again, ...[...next, ...late].map(({ id }) => id)];
+  const found = await unit.deliveries.forChange(ids);
   const events = await unit.events.present(found.map(({ eventId }) => eventId));
   const handedOver = found
     .filter(({ id, state, eventId, eventType }) => {
@@ -125,6 +124,11 @@ async function handOver(
       return isWanted && events.has(eventId) && hasEvents(tenant, eventType);
     })
     .map((delivery) => replayOf(delivery, webhook, unit.now));
+  if (isAtEnd && handedOver.length === 0) {
+    if (waiting.length > 0 || !unit.recoveries.isSettled(recovery, unit.now)) return 'full';
+    await unit.recoveries.save([{ ...recovery, underWay: [], finishedAt: unit.now }]);
+    return 'over';
+  }
   await unit.deliveries.save(handedOver);
   await unit.deliveries.reassign(handedOver);
   const last = next.at(-1);
@@ -137,7 +141,7 @@ async function handOver(
       recovered: recovery.recovered + handedOver.filter(({ id }) => !again.includes(id)).length,
     },
   ]);
-  return true;
+  return 'moved';
 }
 
 /** Somebody may have replayed it meanwhile. */

@@ -1,5 +1,6 @@
 import type { EventType } from '../../../core/contracts/events.ts';
 import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
+import { longestTransactionMs } from '../../../core/contracts/storage.ts';
 import type { DeliveryState } from './delivery-rows.ts';
 
 /** States whose deliveries a recovery may take. */
@@ -123,6 +124,24 @@ export class RecoveryTable extends SqlTable {
     return row?.found ?? 0;
   }
 
+  /** The ids of suppressed ones that may have shown behind the position: their transactions were open when it began. */
+  async late(recovery: Recovery, except: readonly EventType[], limit: number) {
+    if (!this.#mayBeLate(recovery)) return [];
+    const from = Math.max(recovery.since, begunAt(recovery) - longestTransactionMs);
+    const states = ['suppressed'] as const;
+    return await this.next({ ...recovery, states, position: [from, ''] }, except, limit);
+  }
+
+  /** Whether nothing that a recovery takes can show behind its position any more. */
+  isSettled(recovery: Recovery, now: number): boolean {
+    return !this.#mayBeLate(recovery) || now >= begunAt(recovery) + longestTransactionMs;
+  }
+
+  /** Only deliveries made as suppressed show late, and on SQLite none: it has one writer at a time. */
+  #mayBeLate({ states }: Recovery): boolean {
+    return this.db.dialect === 'mysql' && states.includes('suppressed');
+  }
+
   /** The ids behind a recovery's position, oldest first, but for events of some types. */
   async next(
     { webhookId, states, until, position }: Recovery,
@@ -148,6 +167,11 @@ export class RecoveryTable extends SqlTable {
       .slice(0, limit)
       .map((row) => ({ id: row.id, createdAt: row.created_at }));
   }
+}
+
+/** The last moment of the deliveries that a recovery may find, as far as they were made before it began. */
+function begunAt({ until, createdAt }: Recovery): number {
+  return Math.min(until, createdAt);
 }
 
 function beginning(one: Recovery) {

@@ -11,6 +11,8 @@ import {
   Internet,
   openEngine,
   raise,
+  raiseFannedOut,
+  save,
 } from '../engine-world.ts';
 
 for (const [what, denied, granted] of [
@@ -144,3 +146,44 @@ for (const engine of databases) {
     t.equal(new Set(anew.slice(0, 10)).size, 5, 'they take turns');
   });
 }
+
+t.test('a recovery does not end before what was being suppressed as it began', async (t) => {
+  const internet = new Internet();
+  const { url } = await engines.mariadb.create(t);
+  const one = await openEngine(t, url, internet);
+  const other = await openEngine(t, url, internet, { delivers: false });
+  const tenantId = await addTenant(one);
+  const hook = await addWebhook(one, tenantId, { enabled: false });
+  let isDecided = false;
+  let commit = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    commit = resolve;
+  });
+  t.teardown(() => commit());
+  const run: typeof other.run = (work) =>
+    other.run(async (unit) => {
+      const done = await work(unit);
+      isDecided = true;
+      await held;
+      return done;
+    });
+  const late = raiseFannedOut({ ...other, run }, tenantId, [{ subject: 'late' }], true);
+  await until('it to be decided', () => isDecided);
+  await raise(one, tenantId, [{ subject: 'shown' }]);
+  await until('the other one', async () => (await deliveriesOf(one))[0]?.state === 'suppressed');
+  await save(one, { ...hook, enabled: true });
+  const begun = { tenantId, webhookId: hook.id, id: newId('rec') };
+  const range = { states: ['suppressed'], since: 0, until: null } as const;
+  const { recoveries } = one.storage.read;
+  await one.storage.submit(beginRecoveryLane, { ...begun, ...range });
+  await until('it to be sent', () => internet.at(hook.url).length === 1);
+  commit();
+  await late;
+  await until('the end', async () => (await recoveries.find(hook.id))?.finishedAt);
+  t.match(await recoveries.find(hook.id), { total: 1, recovered: 2 });
+  t.same((await deliveriesOf(one)).map(({ subject, state }) => `${subject} ${state}`).sort(), [
+    'late delivered',
+    'shown delivered',
+  ]);
+  t.equal(internet.at(hook.url).length, 2, 'each once');
+});
