@@ -95,11 +95,13 @@ export class MediaTable extends SqlTable {
     return new Set(found);
   }
 
-  /** A file that is kept, or null. */
+  /** A file that is kept, or null; also null once its tenant is deleted, whose files take their time to go. */
   async find(key: string): Promise<StoredFile | null> {
-    const [row]: readonly MediaColumns[] = await this.db
-      .knex('media_files')
-      .where({ id: key, state: kept });
+    const [row] = await this.db.rows<MediaColumns>(
+      `select f.* from media_files f where f.id = ? and f.state = ${kept}
+         and not exists (select 1 from tenants where id = f.tenant_id and status = 'deleted')`,
+      [key],
+    );
     if (row === undefined) return null;
     return {
       key: row.id,

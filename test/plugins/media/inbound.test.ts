@@ -102,6 +102,10 @@ for (const engine of databases) {
       const bytes = await store.open({ key, tenantId }, { start: 0, end: picture.length - 1 });
       t.ok((await buffer(bytes ?? Readable.from([]))).equals(picture));
       t.match(new URL(media.mint(key)).pathname, `/v1/media/${key}`);
+      await stage.run((unit) => unit.tenants.change(tenantId, { status: 'suspended' }));
+      t.match(await stage.storage.read.media.find(key), { key });
+      await stage.run((unit) => unit.tenants.change(tenantId, { status: 'deleted' }));
+      t.equal(await stage.storage.read.media.find(key), null, 'not of a deleted tenant');
     });
 
     t.test('media is fetched from an address, or missing without one', async (t) => {
