@@ -88,6 +88,9 @@ export class S3Store implements MediaStore {
       responseChecksumValidation: 'WHEN_REQUIRED',
       maxAttempts,
       requestHandler: {
+        // A slow download keeps its connection; by default the fifty-first request of any kind would wait for one.
+        httpAgent: { maxSockets: Number.POSITIVE_INFINITY },
+        httpsAgent: { maxSockets: Number.POSITIVE_INFINITY },
         connectionTimeout: patience.connectMs,
         socketTimeout: patience.silenceMs,
         requestTimeout: patience.answerMs,

@@ -32,6 +32,24 @@ t.test('a bucket that accepts and never answers is given up', { timeout: 20_000 
   if (bytes !== null) await t.rejects(buffer(bytes), { name: 'TimeoutError' }, 'a stalled file');
 });
 
+t.test('any number of slow downloads hold up no other file', { timeout: 20_000 }, async (t) => {
+  const s3 = await s3Server(t);
+  const store = new S3Store(s3.settings, { ...patient, connectMs: 2_000 });
+  t.teardown(() => store.close());
+  const path = join(t.testdir(), 'file');
+  await writeFile(path, 'abc');
+  await store.put(location, path);
+  s3.stalls = true;
+  const slow = await Promise.allSettled(
+    Array.from({ length: 60 }, () => store.open(location, range)),
+  );
+  const other = { ...location, key: '1'.repeat(32) };
+  await t.resolves(store.put(other, path), 'while nobody reads them');
+  await t.resolves(store.remove(other));
+  t.equal(slow.filter(({ status }) => status === 'fulfilled').length, 60);
+  for (const one of slow) if (one.status === 'fulfilled') one.value?.destroy();
+});
+
 t.test('what a bucket refuses is logged without the key that asked', async (t) => {
   const s3 = await s3Server(t);
   const store = new S3Store(s3.settings, patient);
