@@ -1,6 +1,7 @@
 import { messageOf } from '../core/error-code.ts';
 import { type GatewayPlugin, gatewayPlugin } from '../core/kernel.ts';
 import type { GatewayLog } from '../core/log.ts';
+import { withTimeout } from '../core/waiting.ts';
 import { ConfigError } from './error.ts';
 import { makeOfPackage } from './outside-package.ts';
 import { type PluginMetadata, pluginMetadata } from './plugin-metadata.ts';
@@ -9,6 +10,9 @@ import { whereThrown } from './where-thrown.ts';
 
 /** How long a package may take to make its plugin, in milliseconds. */
 const makingMs = 30_000;
+
+/** How long a plugin's boot may take, in milliseconds; the steps of its tables are the storage's, and not counted. */
+const longestBootMs = 30_000;
 
 /** Dependencies of the loader of outside plugins. */
 export interface OutsidePluginParts {
@@ -19,6 +23,8 @@ export interface OutsidePluginParts {
   readonly before: readonly GatewayPlugin[];
   /** What boots after them. */
   readonly after: readonly GatewayPlugin[];
+  /** Tests shorten it. */
+  readonly bootMs?: number;
 }
 
 /**
@@ -29,7 +35,7 @@ export interface OutsidePluginParts {
  */
 export async function loadPlugins(
   plugins: GatewayConfig['plugins'],
-  { log, folder, before, after }: OutsidePluginParts,
+  { log, folder, before, after, bootMs = longestBootMs }: OutsidePluginParts,
 ): Promise<readonly GatewayPlugin[]> {
   const names = namesOf(before);
   const later = namesOf(after);
@@ -40,7 +46,7 @@ export async function loadPlugins(
     const outside = { name, folder, options, fields, noun: 'plugin' as const, makingMs };
     try {
       const plugin = await makeOfPackage(outside, { log: log.child({ plugin: label }) });
-      made.push(placed(plugin, field, names, later));
+      made.push(placed(plugin, field, names, later, bootMs));
     } catch (error) {
       throw error instanceof ConfigError ? error : await failure(field, 'could not be made', error);
     }
@@ -48,12 +54,13 @@ export async function loadPlugins(
   return made;
 }
 
-/** Wraps a plugin: an error of its boot names its path in the configuration. */
+/** Wraps a plugin: an error of its boot, and one that takes too long, names its path in the configuration. */
 function placed(
   made: unknown,
   field: string,
   names: Set<string>,
   later: ReadonlySet<string>,
+  bootMs: number,
 ): GatewayPlugin {
   const metadata = pluginMetadata(made);
   if (metadata === null) {
@@ -70,10 +77,11 @@ function placed(
   const boot = made as GatewayPlugin;
   const booted: GatewayPlugin = async (app) => {
     app.operations.openToOutside();
+    const late = new ConfigError(field, `${field} did not boot within ${bootMs / 1_000} s`);
     try {
-      await boot(app);
+      await withTimeout(bootMs, late, boot(app));
     } catch (error) {
-      throw await failure(field, 'could not boot', error);
+      throw error === late ? late : await failure(field, 'could not boot', error);
     }
   };
   return gatewayPlugin(metadata.name, metadata.dependencies, booted, metadata.keeps);

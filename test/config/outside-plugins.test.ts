@@ -36,6 +36,7 @@ const packages: Readonly<Record<string, string>> = {
   storage: `export default () => ${source('storage', [])}`,
   api: `export default () => ${source('api', [])}`,
   fails: `export default () => ${source('fails', [], "throw new Error('not now');")}`,
+  hangs: `export default () => ${source('hangs', [], 'await new Promise(() => undefined);')}`,
 };
 
 const folder = t.testdir({
@@ -54,7 +55,7 @@ interface Configured {
 }
 
 const load = (plugins: Readonly<Record<string, Configured>>): Promise<readonly GatewayPlugin[]> =>
-  loadPlugins(plugins, { log, folder, before, after });
+  loadPlugins(plugins, { log, folder, before, after, bootMs: 1_000 });
 
 const boot = async (plugins: readonly GatewayPlugin[]) =>
   createGateway({
@@ -127,5 +128,9 @@ t.test('one that fails stops the start and is named', async (t) => {
   }
   await t.rejects(boot(await load({ it: named('fails') })), {
     message: /^plugins\.it could not boot: not now \(\/.+main\.js:1:\d+\)$/,
+  });
+  await t.rejects(boot(await load({ it: named('hangs') })), {
+    name: 'ConfigError',
+    message: 'plugins.it did not boot within 1 s',
   });
 });
