@@ -60,7 +60,12 @@ function scopesOf({ scopes: named, accountIds }: WantedKey, maker: Maker): KeySe
   const own = maker.scopes === null ? null : [...maker.scopes];
   if (named === undefined) {
     if (accountIds === undefined) return own;
-    return (own ?? scopes).filter((scope) => !tenantWide.includes(scope));
+    const left = (own ?? scopes).filter((scope) => !tenantWide.includes(scope));
+    if (left.length > 0) return left;
+    throw wrong(
+      'body/scopes',
+      'body/scopes would be empty: the key that makes this one has no scope that a key limited to accounts can have',
+    );
   }
   const missing = named.find((scope) => maker.scopes?.has(scope) === false);
   if (missing !== undefined) throw missingScope(missing);

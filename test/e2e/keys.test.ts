@@ -259,6 +259,9 @@ t.test('keys', async (t) => {
       await refused({ scopes: ['keys'], account_ids: [names.account] }),
       field('body/scopes'),
     );
+    const office = of(await make({ scopes: ['keys', 'contacts'] }));
+    const useless = await office.post('/keys', { name: 'None', account_ids: [names.account] });
+    t.match(useless, field('body/scopes'), 'no key that may do nothing');
     t.match(await refused({ account_ids: ['acc_none'] }), {
       status: 404,
       body: { error_code: 'account_not_found' },
