@@ -3999,7 +3999,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the account, as `account_id` of other operations takes it */
+                /** @description The id of the account. */
                 id: string;
             };
             cookie?: never;

@@ -12,7 +12,7 @@ import type { AccountProxies } from '../proxies.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import { accountExample } from './list-accounts.ts';
 import { ProxyGiven, refuseProxy } from './proxy-field.ts';
-import { Account, AccountId } from './schemas.ts';
+import { Account } from './schemas.ts';
 
 /** Dependencies of the operation. */
 export interface UpdateAccountParts extends Pick<Accounts, 'list'> {
@@ -44,7 +44,7 @@ export function updateAccount(parts: UpdateAccountParts): AnyOperation {
       'Changes the proxy that the account connects through. Its session reconnects through the new one at once; a ' +
       'message that is under way may then be reported as uncertain. The password of a proxy is never shown again.',
     hints: { readOnly: false, destructive: false, idempotent: true },
-    params: Closed({ id: AccountId }),
+    params: Closed({ id: Type.String({ description: 'The id of the account.' }) }),
     query: null,
     body: Closed({ proxy: Type.Optional(ProxyGiven) }),
     answers: { 200: Account },

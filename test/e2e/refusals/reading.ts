@@ -79,6 +79,9 @@ export function readRefusals(world: RefusalWorld, cursors: Cursors): readonly Re
       ['a name too long', { name: 'x'.repeat(201) }, 'body/name'],
       ['a name of blanks', { name: ' \u00a0' }, 'body/name'],
     ]),
+    ...['x', contacts.ada, 'acc_01jxk5d8a0c1v7m2q3r4s5t6w7'].map((id) =>
+      refused(404, 'account_not_found', `PATCH /accounts/${id}`, { body: { proxy: null } }),
+    ),
     refused(404, 'api_not_enabled', 'GET /accounts', { by: switchedOff }),
     refused(404, 'not_found', 'GET /sandbox/phones/+12025550001', { by: live }),
     refused(404, 'not_found', 'PUT /sandbox/network', { by: live, body: { reachable: false } }),
