@@ -6172,7 +6172,7 @@ export interface operations {
                 "application/json": {
                     /**
                      * Format: date-time
-                     * @description Deliveries created at this moment or later.
+                     * @description Deliveries created at this moment or later. It must be in the past.
                      * @example 2026-01-31T09:30:00.000Z
                      */
                     since: string;

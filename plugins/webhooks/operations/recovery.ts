@@ -72,7 +72,10 @@ export function recoverWebhook({ subscriptions, recover }: WebhookOperationsPart
     params: WebhookParams,
     query: null,
     body: Closed({
-      since: Type.String({ ...Moment, description: 'Deliveries created at this moment or later.' }),
+      since: Type.String({
+        ...Moment,
+        description: 'Deliveries created at this moment or later. It must be in the past.',
+      }),
       until: Type.Optional(
         Type.String({ ...Moment, description: 'Deliveries created before it. Default: all.' }),
       ),

@@ -44,6 +44,7 @@ async function begin(unit: Unit, input: BeginInput): Promise<BeginOutput> {
   // Deliveries from before a clock was set back are later than now.
   const latest = Math.max(unit.now, (await unit.recoveries.newest(webhookId)) + 1);
   const until = Math.min(input.until ?? latest, latest);
+  if (until <= since) return { refused: beginsTooLate() };
   const fresh = {
     ...{ id, webhookId, states, since, until, position: [since, ''] as const, underWay: [] },
     ...{ recovered: 0, movedAt: unit.now, createdAt: unit.now, finishedAt: null },
@@ -51,4 +52,12 @@ async function begin(unit: Unit, input: BeginInput): Promise<BeginOutput> {
   const recovery = { ...fresh, total: await unit.recoveries.count(fresh) };
   await unit.recoveries.begin([recovery]);
   return { recovery };
+}
+
+function beginsTooLate(): GatewayError {
+  const message = 'body/since must be in the past';
+  return new GatewayError('invalid_request', {
+    message,
+    details: [{ path: 'body/since', message }],
+  });
 }

@@ -61,4 +61,20 @@ for (const { name, create } of databases) {
     t.same(await recovered(ahead + 7_200_000), [2, ahead + 1], 'what comes later is left out');
     t.same(await recovered(ahead), [0, ahead], 'as asked for');
   });
+
+  t.test(`a recovery of what is still to come is refused, ${name}`, async (t) => {
+    const { url } = await create(t);
+    const one = await openEngine(t, url, new Internet(), { delivers: false });
+    const tenantId = await addTenant(one);
+    const hook = await addWebhook(one, tenantId);
+    const since = (await one.storage.now()) + 3_600_000;
+    for (const until of [null, since + 1]) {
+      const begun = { tenantId, webhookId: hook.id, id: newId('rec'), states: ['failed'] } as const;
+      const output = await one.storage.submit(beginRecoveryLane, { ...begun, since, until });
+      const [path, message] = ['body/since', 'body/since must be in the past'];
+      const refused = { code: 'invalid_request', message, details: [{ path, message }] };
+      t.match(output, { refused }, `until ${until}`);
+    }
+    t.same(await one.run(({ recoveries }) => recoveries.find(hook.id)), null);
+  });
 }
