@@ -3,7 +3,7 @@ import { type IncomingMessage, METHODS, maxHeaderSize, type ServerResponse } fro
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import { GatewayError } from './errors.ts';
-import { rawRefusal, refusalOf, sendRefusal } from './refusal.ts';
+import { isWebhookPath, rawRefusal, refusalOf, sendRefusal } from './refusal.ts';
 
 /** Linger of a refused connection that goes on sending, in milliseconds. */
 const lingerMs = 1_000;
@@ -12,9 +12,6 @@ const newline = 10;
 
 /** The first line of a request, whatever its method. */
 const requestLine = /^([\w!#$%&'*+.^`|~-]+) \S+ HTTP\/1\.[01]\r?\n/;
-
-/** Paths of the webhook group, whose refusals have `success`. A request that reaches no operation has its path alone. */
-const webhookPath = /^\/v1\/webhooks\//;
 
 /** The client went away in the middle of its request: nobody reads an answer. */
 const unanswerable = new Set(['ECONNRESET', 'HPE_INVALID_EOF_STATE']);
@@ -68,9 +65,9 @@ function isUnknownMethod(rawPacket: unknown): boolean {
  * Answers an expectation other than 100-continue, in the error shape, behind the answers that the connection still has to
  * bring. Called by the HTTP server.
  */
-export function refuseExpectation(_: IncomingMessage, response: ServerResponse): void {
+export function refuseExpectation({ url }: IncomingMessage, response: ServerResponse): void {
   const message = 'The header Expect may only be 100-continue.';
-  const refusal = refusalOf(new GatewayError('invalid_request', { message }));
+  const refusal = refusalOf(new GatewayError('invalid_request', { message }), isWebhookPath(url));
   const body = JSON.stringify(refusal.body);
   response
     .writeHead(refusal.status, {
@@ -91,6 +88,6 @@ export function refuseUnreadablePath(error: { readonly code: string }, reply: Fa
       : new GatewayError('invalid_request', {
           message: 'The path is not validly percent-encoded.',
         }),
-    webhookPath.test(reply.request.url),
+    isWebhookPath(reply.request.url),
   );
 }

@@ -9,6 +9,14 @@ export interface Refusal {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+/** Paths of the webhook group: a request that reaches no operation has its path alone. */
+const webhookPath = /^\/v1\/webhooks(?:[/?]|$)/;
+
+/** Whether a path, with its query, is one of the webhook group, whose refusals have `success`. */
+export function isWebhookPath(path = ''): boolean {
+  return webhookPath.test(path);
+}
+
 /**
  * Puts a refusal into the one shape that every refusal has.
  * @param withSuccess true in the webhook group, whose refusals also carry `success: false`

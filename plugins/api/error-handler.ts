@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GatewayError } from '../../core/errors.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { AnyOperation } from '../../core/operation.ts';
-import { asGatewayError, sendRefusal } from '../../core/refusal.ts';
+import { asGatewayError, isWebhookPath, sendRefusal } from '../../core/refusal.ts';
 import { traceIdOf, traceparentOf } from '../../core/spans.ts';
 import type { RequestMetrics } from '../observability/contract.ts';
 import { isEndless } from './body.ts';
@@ -39,7 +39,9 @@ export function guardServer(
     metrics.refused(refusal.code);
     logRefusal(log, refusal, request, operation);
     if (isEndless(request.raw, bodyLimit)) reply.header('connection', 'close');
-    sendRefusal(reply, refusal, operation?.group === 'webhooks');
+    const isOfWebhooks =
+      operation === undefined ? isWebhookPath(request.url) : operation.group === 'webhooks';
+    sendRefusal(reply, refusal, isOfWebhooks);
   });
 }
 

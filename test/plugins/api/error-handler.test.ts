@@ -198,6 +198,19 @@ t.test('a path of the webhook group that cannot be read is refused in its shape'
     const answer = await exchange(`PUT ${path} HTTP/1.1\r\n${auth}Content-Length: 0\r\n\r\n`);
     t.match(answer, { status, body: { success: false } });
   }
+  for (const target of [
+    'PATCH /v1/webhooks/wh_x',
+    'DELETE /v1/webhooks',
+    'DELETE /v1/webhooks?all=true',
+    'POST /v1/webhooks/x/nope',
+  ]) {
+    const answer = await exchange(`${target} HTTP/1.1\r\n${auth}Content-Length: 0\r\n\r\n`);
+    t.match(answer, { status: 404, body: { success: false } }, target);
+  }
+  const expecting = await exchange(`GET /v1/webhooks HTTP/1.1\r\n${auth}Expect: cake\r\n\r\n`);
+  t.match(expecting, { status: 400, body: { success: false } }, 'an unknown expectation');
+  const beside = await exchange(`GET /v1/webhooksx HTTP/1.1\r\n${auth}\r\n`);
+  t.notOk(Object.hasOwn(beside.body as object, 'success'));
   const other = await exchange(`GET /v1/things/%fc HTTP/1.1\r\n${auth}\r\n`);
   t.notOk(Object.hasOwn(other.body as object, 'success'));
 });
