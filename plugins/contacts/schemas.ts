@@ -58,9 +58,7 @@ export const ContactParams = Closed({ id: Type.String({ description: 'The id of 
 /** The query of `GET /contacts`. */
 export const ListContactsQuery = Closed({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
-  before: Type.Optional(
-    Type.String({ maxLength: 500, description: 'The `next_cursor` of the previous page.' }),
-  ),
+  before: Type.Optional(Type.String({ description: 'The `next_cursor` of the previous page.' })),
   channel: Type.Optional(Type.String({ maxLength: 40, examples: ['msgapp_web'] })),
   phone: Type.Optional(Type.String({ maxLength: 40, description: 'E.164' })),
   address: Type.Optional(

@@ -52,9 +52,7 @@ export const mostShown = 100_000;
 export const OutboxQuery = Closed({
   ...ChannelQuery.properties,
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostShown, default: mostShown })),
-  before: Type.Optional(
-    Type.String({ maxLength: 500, description: 'The `next_cursor` of the previous page.' }),
-  ),
+  before: Type.Optional(Type.String({ description: 'The `next_cursor` of the previous page.' })),
 });
 
 const FailReason = Nullable(

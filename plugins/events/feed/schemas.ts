@@ -4,9 +4,7 @@ import { Closed, Nullable, OneOf, Timestamp } from '../../../core/schemas.ts';
 
 /** The query of `GET /events`. */
 export const EventsQuery = Closed({
-  cursor: Type.Optional(
-    Type.String({ maxLength: 500, description: 'The `cursor` of the previous answer.' }),
-  ),
+  cursor: Type.Optional(Type.String({ description: 'The `cursor` of the previous answer.' })),
   from: Type.Optional(
     OneOf(['now', 'oldest'], {
       description:

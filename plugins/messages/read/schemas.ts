@@ -5,7 +5,7 @@ import { MessageSchema } from '../schemas.ts';
 import { countedUnanswered } from '../tables/conversations.ts';
 
 const before = Type.Optional(
-  Type.String({ maxLength: 500, description: 'The `next_cursor` of the previous page.' }),
+  Type.String({ description: 'The `next_cursor` of the previous page.' }),
 );
 
 /** The query of `GET /messages`. */

@@ -6,7 +6,6 @@ import { MessageSchema } from '../schemas.ts';
 export const WaitQuery = Closed({
   cursor: Type.Optional(
     Type.String({
-      maxLength: 500,
       description: 'The `next_cursor` of the previous call; without it the wait starts from now.',
     }),
   ),

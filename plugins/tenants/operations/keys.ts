@@ -46,7 +46,7 @@ function listKeys({ page, cursors }: KeyOperationsParts): AnyOperation {
     query: Closed({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
       before: Type.Optional(
-        Type.String({ maxLength: 500, description: 'The `next_cursor` of the previous page.' }),
+        Type.String({ description: 'The `next_cursor` of the previous page.' }),
       ),
     }),
     body: null,

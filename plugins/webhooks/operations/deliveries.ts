@@ -32,7 +32,7 @@ export function listDeliveries(parts: WebhookOperationsParts): AnyOperation {
     query: Closed({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
       before: Type.Optional(
-        Type.String({ maxLength: 500, description: 'The `next_cursor` of the previous page.' }),
+        Type.String({ description: 'The `next_cursor` of the previous page.' }),
       ),
       status: Type.Optional(OneOf(deliveryStates)),
       event: Type.Optional(OneOf(allEventTypes)),

@@ -59,6 +59,13 @@ export function readRefusals(world: RefusalWorld, cursors: Cursors): readonly Re
       cursor(`GET /events?timeout_s=0&cursor=${text}`, 'cursor'),
     ),
     cursor(`GET /events?timeout_s=0&cursor=${cursors.events}`, 'cursor', empty),
+    ...[
+      ...['/messages', '/conversations', '/contacts', '/keys'],
+      `/sandbox/phones/${numbers.msgapp}/outbox`,
+    ].map((path) => cursor(`GET ${path}?before=${'A'.repeat(501)}`, 'before')),
+    ...['/messages/wait', '/events'].map((path) =>
+      cursor(`GET ${path}?timeout_s=0&cursor=${'A'.repeat(501)}`, 'cursor'),
+    ),
     cursor('GET /messages?before=x', 'before'),
     cursor('GET /messages?before=', 'before'),
     cursor(`GET /messages?before=${tampered(cursors.list)}`, 'before'),

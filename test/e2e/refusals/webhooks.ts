@@ -56,9 +56,12 @@ export async function webhookRefusals({ main, bare }: RefusalWorld): Promise<rea
       body: { since: '2026-01-01T00:00:00Z', status: 'all' },
     }),
     refused(404, 'delivery_not_found', 'POST /webhooks/off/deliveries/dlv_1/replay'),
-    refused(400, 'invalid_cursor', 'GET /webhooks/off/deliveries?before=x', {
-      fields: ['query/before'],
-    }),
+    ...['x', 'A'.repeat(501)].map((text) =>
+      refused(400, 'invalid_cursor', `GET /webhooks/off/deliveries?before=${text}`, {
+        what: `a cursor of ${text.length} characters`,
+        fields: ['query/before'],
+      }),
+    ),
     ...invalid(main, 'POST /webhooks', [
       ['nothing', {}, 'body/subscribed_to', 'body/url'],
       ['a name that is taken', { ...create, name: 'off' }, 'body/name'],
