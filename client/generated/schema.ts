@@ -4216,7 +4216,7 @@ export interface operations {
             /**
              * @description `invalid_request`: The request is not valid.
              *
-             *     `invalid_code`: The code is missing, wrong or not awaited.
+             *     `invalid_code`: The code is empty, wrong or not awaited.
              */
             400: {
                 headers: {
@@ -4305,7 +4305,7 @@ export interface operations {
             /**
              * @description `invalid_request`: The request is not valid.
              *
-             *     `invalid_password`: The password is missing, wrong or not awaited.
+             *     `invalid_password`: The password is empty, wrong or not awaited.
              */
             400: {
                 headers: {
@@ -4927,9 +4927,9 @@ export interface operations {
             /**
              * @description `invalid_request`: The request is not valid.
              *
-             *     `invalid_code`: The code is missing, wrong or not awaited.
+             *     `invalid_code`: The code is empty, wrong or not awaited.
              *
-             *     `invalid_password`: The password is missing, wrong or not awaited.
+             *     `invalid_password`: The password is empty, wrong or not awaited.
              *
              *     `step_not_awaited`: No such value is awaited for this account.
              */
