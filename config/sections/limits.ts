@@ -30,6 +30,14 @@ export const LimitsSettings = Closed({
     maximum: 1_000_000,
     'x-unit': '1/s',
   }),
+  wrong_keys_per_s: Type.Number({
+    description:
+      'wrong keys, or links, per second and address, with five times that as burst; 0 is off',
+    default: 10,
+    minimum: 0,
+    maximum: 1_000_000,
+    'x-unit': '1/s',
+  }),
   body_bytes: Type.Integer({
     description: 'largest request body',
     default: 262_144,

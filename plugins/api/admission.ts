@@ -20,26 +20,29 @@ export interface AdmissionOptions {
   readonly clock: Clock;
   /** Per key; 0 is off. */
   readonly requestsPerS: number;
+  /** Per address; 0 is off. */
+  readonly wrongKeysPerS: number;
 }
 
 /** From so many milliseconds on a request has taken its time to arrive: nearly all are there at once. */
 const slowArrivalMs = 100;
 
-/** Wrong keys that one address may try, a second and at once after a pause. */
-const wrongKeysPerS = 10;
-const wrongKeysAtOnce = 50;
+/** Wrong keys that one address may try at once after a pause, in those of a second. */
+const wrongKeysBurst = 5;
 
 /** Admission of a request to an operation, before anything of its body is read: key, mode, rate. One per gateway. */
 export class Admission {
   readonly #authenticator: Authenticator;
   readonly #clock: Clock;
   readonly #limiter: RateLimiter | null;
-  readonly #wrongKeys = new RateLimiter(wrongKeysPerS, wrongKeysAtOnce);
+  readonly #wrongKeys: RateLimiter | null;
 
-  constructor({ authenticator, clock, requestsPerS }: AdmissionOptions) {
+  constructor({ authenticator, clock, requestsPerS, wrongKeysPerS }: AdmissionOptions) {
     this.#authenticator = authenticator;
     this.#clock = clock;
     this.#limiter = requestsPerS > 0 ? new RateLimiter(requestsPerS) : null;
+    this.#wrongKeys =
+      wrongKeysPerS > 0 ? new RateLimiter(wrongKeysPerS, wrongKeysPerS * wrongKeysBurst) : null;
   }
 
   /** The caller. As `RequestHandling.identify` promises. */
@@ -91,7 +94,7 @@ export class Admission {
 
   /** Only what was wrong is counted: other clients of the same address are not delayed. */
   #refusalOfWrong(address: string, code: ErrorCode): GatewayError {
-    const retryAfterS = this.#wrongKeys.take(address, this.#clock.monotonic());
+    const retryAfterS = this.#wrongKeys?.take(address, this.#clock.monotonic()) ?? 0;
     if (retryAfterS === 0) return new GatewayError(code);
     return new GatewayError('rate_limited', {
       message: 'Too many wrong API keys or links came from this address.',

@@ -27,6 +27,7 @@ export default gatewayPlugin('api', ['observability', 'tenants', 'audit'], async
     authenticator,
     clock,
     requestsPerS: config.limits.requests_per_s,
+    wrongKeysPerS: config.limits.wrong_keys_per_s,
   });
   const handlings = operations.map(
     (operation) =>

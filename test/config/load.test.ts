@@ -32,6 +32,7 @@ t.test('everything has a default', async (t) => {
       waits: 2,
       event_polls: 5,
       requests_per_s: 100,
+      wrong_keys_per_s: 10,
       body_bytes: 256 * 1024,
     },
     sessions: {

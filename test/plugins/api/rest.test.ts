@@ -292,3 +292,28 @@ t.test('wrong keys of an address are slowed, right ones are not', async (t) => {
   t.equal(refused[0]?.headers.get('retry-after'), '1');
   for (let n = 0; n < 20; n += 1) t.equal((await right.get('/things')).status, 200);
 });
+
+t.test('wrong keys are not slowed where that is off', async (t) => {
+  const open = await sampleGateway(0, { wrongKeysPerS: 0 });
+  t.teardown(() => open.gateway.close());
+  const wrong = client(open.baseUrl, `gw_test_${'x'.repeat(43)}`);
+  const answers = await Promise.all(Array.from({ length: 200 }, () => wrong.get('/things')));
+  t.same([...new Set(answers.map(({ status }) => status))], [401]);
+});
+
+t.test('wrong keys are slowed to what is set, five times as many at once', async (t) => {
+  const slow = await sampleGateway(0, { wrongKeysPerS: 0.01 });
+  const few = await sampleGateway(0, { wrongKeysPerS: 2 });
+  for (const [{ baseUrl, gateway }, atOnce, perS] of [
+    [slow, 1, 0.01],
+    [few, 10, 2],
+  ] as const) {
+    t.teardown(() => gateway.close());
+    const wrong = client(baseUrl, `gw_test_${'x'.repeat(43)}`);
+    const begunAt = performance.now();
+    const answers = await Promise.all(Array.from({ length: 40 }, () => wrong.get('/things')));
+    const most = atOnce + (perS * (performance.now() - begunAt)) / 1_000;
+    const served = answers.filter(({ status }) => status === 401).length;
+    t.ok(served >= atOnce && served <= most, `${served} at ${perS} a second`);
+  }
+});

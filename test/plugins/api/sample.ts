@@ -259,7 +259,11 @@ export interface SampleGateway {
  */
 export async function sampleGateway(
   requestsPerS = 0,
-  options: { readonly tools?: boolean; readonly allowedOrigins?: readonly string[] } = {},
+  options: {
+    readonly tools?: boolean;
+    readonly allowedOrigins?: readonly string[];
+    readonly wrongKeysPerS?: number;
+  } = {},
 ): Promise<SampleGateway> {
   const seen: Seen = { requests: [], aborts: [], revoked: new Set() };
   const lines: Record<string, unknown>[] = [];
@@ -275,7 +279,7 @@ export async function sampleGateway(
     port: 0,
     public_url: null,
     metrics_port: null,
-    limits: { requests_per_s: requestsPerS },
+    limits: { requests_per_s: requestsPerS, wrong_keys_per_s: options.wrongKeysPerS ?? 10 },
     mcp: { allowed_origins: options.allowedOrigins ?? [] },
   } as unknown as Cradle['config'];
   const gateway = await createGateway({
