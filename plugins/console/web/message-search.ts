@@ -19,9 +19,14 @@ export interface Wanted {
   readonly until: string;
 }
 
-/** What was found so far. */
-export interface Found {
+/** What was asked for, and how many times: the first matches, and more of them. */
+export interface Asked {
   readonly wanted: Wanted;
+  readonly pages: number;
+}
+
+/** What was found so far. */
+export interface Found extends Asked {
   readonly messages: readonly Message[];
   readonly next: string | null;
 }
@@ -46,21 +51,26 @@ const pagesAtMost = 10;
 const conversationsAtMost = 50;
 
 /**
- * Reads the first matches, or asks whose messages are wanted.
+ * Reads the first matches and as many more as were asked for, or asks whose messages are wanted.
  * @throws Refusal, Unreachable
  */
-export async function search(session: Session, wanted: Wanted): Promise<Found | People> {
+export async function search(session: Session, { wanted, pages }: Asked): Promise<Found | People> {
   const id = wanted.id.trim();
+  const nothingYet = { wanted, pages: 0, messages: [], next: null };
   if (id !== '') {
     const message = await findMessage(session, id);
-    return { wanted, messages: message === null ? [] : [message], next: null };
+    return { ...nothingYet, messages: message === null ? [] : [message] };
   }
-  const nothingYet = { wanted, messages: [], next: null };
-  if (wanted.contactId !== '' || wanted.person.trim() === '') return searchOn(session, nothingYet);
-  const found = await findPeople(session, wanted);
-  const [only] = found.people;
-  if (only === undefined || found.people.length > 1 || found.hasMore) return found;
-  return searchOn(session, { ...nothingYet, wanted: { ...wanted, contactId: only.contact.id } });
+  let contactId = wanted.contactId;
+  if (contactId === '' && wanted.person.trim() !== '') {
+    const found = await findPeople(session, wanted);
+    const [only] = found.people;
+    if (only === undefined || found.people.length > 1 || found.hasMore) return found;
+    contactId = only.contact.id;
+  }
+  let found = await searchOn(session, { ...nothingYet, wanted: { ...wanted, contactId } });
+  while (found.next !== null && found.pages < pages) found = await searchOn(session, found);
+  return found;
 }
 
 /**
@@ -77,7 +87,7 @@ export async function searchOn({ client }: Session, found: Found): Promise<Found
     before = answer.next_cursor;
     if (before === null || messages.length > found.messages.length) break;
   }
-  return { ...found, messages, next: before };
+  return { ...found, pages: found.pages + 1, messages, next: before };
 }
 
 /**

@@ -1,11 +1,17 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { PageProps } from './app.tsx';
 import { Choice, Field, submitting, useTask } from './forms.tsx';
 import { useAccounts } from './loaded.ts';
 import { MessageRow } from './message-row.tsx';
-import { type Found, type People, search, searchOn, type Wanted } from './message-search.ts';
+import {
+  type Asked,
+  type Found,
+  type People,
+  search,
+  searchOn,
+  type Wanted,
+} from './message-search.ts';
 import { PeopleChoice } from './people-choice.tsx';
-import type { Session } from './session.ts';
 import { texts } from './texts.ts';
 import { Button, Empty, Page, Problem } from './ui.tsx';
 
@@ -17,30 +23,28 @@ const nothing: Wanted = {
 const directions = ['', 'inbound', 'outbound'] as const;
 const statuses = ['', 'queued', 'sent', 'delivered', 'read', 'failed', 'received'] as const;
 
-/** What was sought and found last: whoever comes back from a conversation finds it again. */
-const kept = new WeakMap<
-  Session,
-  { readonly wanted: Wanted; readonly found: Found | People | null }
->();
-
 /** Finds messages by words, person, account, id, state, error and time; each with its way from queued to read. */
 export function Messages({ session }: PageProps) {
-  const [wanted, want] = useState(kept.get(session)?.wanted ?? nothing);
-  const [found, setFound] = useState(kept.get(session)?.found ?? null);
-  useEffect(() => void kept.set(session, { wanted, found }));
+  const { sought } = session;
+  const [wanted, want] = useState(sought.wanted ?? nothing);
+  const [found, setFound] = useState<Found | People | null>(null);
+  useEffect(() => void Object.assign(sought, { wanted }));
   const accounts = useAccounts(session);
   const task = useTask();
   const change = (part: Partial<Wanted>) => want({ ...wanted, ...part });
-  /** What was asked last, for whoever tries again. */
-  const last = useRef<() => Promise<Found | People>>(() => search(session, wanted));
-  const run = (read: () => Promise<Found | People>) => {
-    last.current = read;
+  const run = (asked: Asked, before: Found | null = null) => {
+    sought.asked = asked;
+    const read = () => (before === null ? search(session, asked) : searchOn(session, before));
     return task.run(async () => setFound(await read()));
   };
+  const again = () => sought.asked && run(sought.asked);
+  // Anew for whoever comes back: what was found may be deleted.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once
+  useEffect(() => void again(), []);
   const { states, messages: words } = texts;
   return (
     <Page title={texts.menu.messages}>
-      <form class="card" onSubmit={submitting(() => run(() => search(session, wanted)))}>
+      <form class="card" onSubmit={submitting(() => run({ wanted, pages: 1 }))}>
         <div class="fields">
           <Field
             label={words.words}
@@ -104,7 +108,7 @@ export function Messages({ session }: PageProps) {
         </div>
       </form>
       <Problem error={accounts.error} lost={texts.away} />
-      <Problem error={task.error} lost={texts.notReached} onRetry={() => run(last.current)} />
+      <Problem error={task.error} lost={texts.notReached} onRetry={again} />
       {found !== null &&
         ('people' in found ? (
           <PeopleChoice
@@ -113,14 +117,14 @@ export function Messages({ session }: PageProps) {
             onChoose={({ contact: { id, phone, name, address } }) => {
               const chosen = { ...wanted, person: phone ?? (name || address), contactId: id };
               want(chosen);
-              void run(() => search(session, chosen));
+              void run({ wanted: chosen, pages: 1 });
             }}
           />
         ) : (
           <Results
             found={found}
             isBusy={task.isBusy}
-            onMore={() => run(() => searchOn(session, found))}
+            onMore={() => run({ wanted: found.wanted, pages: found.pages + 1 }, found)}
           />
         ))}
     </Page>

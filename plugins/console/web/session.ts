@@ -1,6 +1,7 @@
 import { GatewayClient } from '../../../client/client.ts';
 import type { components } from '../../../client/generated/schema.ts';
 import { randomId } from '../../../client/random-id.ts';
+import type { Asked, Wanted } from './message-search.ts';
 import { texts } from './texts.ts';
 
 type Schemas = components['schemas'];
@@ -38,6 +39,8 @@ export interface Session {
   readonly isTest: boolean;
   /** Of what is sent beside the drafts. */
   readonly keys: Keys;
+  /** What the search for messages has in its fields, and was asked last: whoever comes back finds it again. */
+  readonly sought: { wanted?: Wanted; asked?: Asked };
 }
 
 /** How long a send with equal content counts as another try of the last one, where the page does not say so. */
@@ -104,7 +107,7 @@ export async function signIn(apiKey: string): Promise<Session> {
   if (me.key.scopes?.includes('read') === false) throw new Error(texts.signIn.blind);
   const patient = clientOf(apiKey, 0, undefined, 5 * 60_000);
   const isTest = me.tenant.mode === 'test';
-  return { client, patient, me, isTest, keys: new Map() };
+  return { client, patient, me, isTest, keys: new Map(), sought: {} };
 }
 
 /**

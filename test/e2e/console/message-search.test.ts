@@ -187,7 +187,7 @@ async function opens(t: Test, { gateway, page }: Stage): Promise<void> {
   t.ok(await untilSeen(), 'and is reached by reading on');
 }
 
-async function comesBack(t: Test, { page, origin }: Stage): Promise<void> {
+async function comesBack(t: Test, { gateway, page, origin }: Stage): Promise<void> {
   await page.goto(`${origin}/console#/messages`);
   await page.getByRole('button', { name: 'Clear' }).click();
   await page.getByLabel('Words of the text').fill('hay');
@@ -203,6 +203,22 @@ async function comesBack(t: Test, { page, origin }: Stage): Promise<void> {
   await rows.first().waitFor();
   t.equal(await rows.count(), found, 'also those of further pages');
   t.equal(await page.getByLabel('Words of the text').inputValue(), 'hay');
+
+  const { api } = gateway;
+  const from = { phone: phoneNumber(105), name: 'Eve' };
+  await receive(api, shop, { from, text: 'hay to be erased' });
+  await page.getByRole('button', { name: 'Find' }).click();
+  const erased = rows.getByText('hay to be erased').first();
+  await erased.waitFor();
+  await rows.getByText('hay 90', { exact: true }).first().click();
+  await page.getByRole('link', { name: 'Open the conversation' }).click();
+  await page.locator('.bubble[aria-current]').getByText('hay 90').waitFor();
+  const path = `/contacts?phone=${encodeURIComponent(from.phone)}`;
+  const { contacts } = bodyOf<{ contacts: { id: string }[] }>(await api.get(path));
+  t.equal((await api.delete(`/contacts/${contacts[0]?.id}`)).status, 200);
+  await page.goBack();
+  await rows.getByText('hay 90', { exact: true }).first().waitFor();
+  t.equal(await erased.count(), 0, 'without what was erased meanwhile');
 }
 
 async function missing(t: Test, { gateway, page, origin, shopId }: Stage): Promise<void> {
