@@ -200,7 +200,10 @@ export type LeftOutKind = (typeof leftOutKinds)[number];
  */
 export interface CredentialStore {
   get(names: readonly string[]): Promise<Readonly<Record<string, string>>>;
-  /** Writes all of them or none; null deletes a name. */
+  /**
+   * Writes all of them or none; null deletes a name.
+   * @throws TypeError when a name has more than 190 characters
+   */
   set(values: Readonly<Record<string, string | null>>): Promise<void>;
   /** Deletes everything of this account. */
   clear(): Promise<void>;

@@ -12,6 +12,13 @@ const exchanges = [
   'sessions side by side do not know each other',
 ];
 
+/** All clauses of the part `closing`: each links a session. */
+const sessions = [
+  'close is silent: no byte, no event, no acknowledgement',
+  'close in the middle of linking and of resuming',
+  'sessions side by side do not know each other',
+];
+
 /** The part of the suite that finds each fault, and the clauses in which the driver fails, nothing else. */
 const found: Readonly<Record<string, readonly [part: string, ...clauses: string[]]>> = {
   'counts the messages of each session': ['receiving', 'every message has an id of its own'],
@@ -36,6 +43,7 @@ const found: Readonly<Record<string, readonly [part: string, ...clauses: string[
   'dates messages by parts of milliseconds': ['closing', ...exchanges],
   'gives who writes no name': ['closing', ...exchanges],
   'names who writes by getters': ['closing', ...exchanges],
+  'stores under names that are too long': ['closing', ...sessions],
   'leaves out when to connect again': [
     'resuming',
     'a broken connection is reported once and left to the gateway',
@@ -47,12 +55,7 @@ const found: Readonly<Record<string, readonly [part: string, ...clauses: string[
     'a restriction is lifted after a restart',
     'a restriction is lifted while away',
   ],
-  'opens sessions that cannot be logged out': [
-    'closing',
-    'close is silent: no byte, no event, no acknowledgement',
-    'close in the middle of linking and of resuming',
-    'sessions side by side do not know each other',
-  ],
+  'opens sessions that cannot be logged out': ['closing', ...sessions],
   'dates sends by parts of milliseconds': ['resuming', 'resumes from stored credentials'],
 };
 
@@ -60,6 +63,7 @@ const found: Readonly<Record<string, readonly [part: string, ...clauses: string[
 const said: Readonly<Record<string, string>> = {
   'names who writes by getters':
     'emit: from.phone is no property of its own, and what only a prototype has is not read',
+  'stores under names that are too long': 'credentials.set: the name of a credential has 191',
   'opens sessions that cannot be logged out':
     'the driver opened what is no session: logOut is no function',
 };

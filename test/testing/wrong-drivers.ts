@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type {
+  CredentialStore,
   Driver,
   DriverContact,
   DriverEvent,
@@ -74,6 +75,7 @@ export const wrongDrivers: Readonly<Record<string, Wrong>> = {
         event.type === 'message' ? { ...event, from: new Writer(event.from) } : event,
       ),
   },
+  'stores under names that are too long': { spoil: (driver) => through(driver, wordy) },
   'leaves out when to connect again': {
     spoil: (driver) =>
       emitting(driver, (event) =>
@@ -157,7 +159,17 @@ function changing(real: Port, change: (event: DriverEvent) => object | null): Po
     const changed = change(event);
     if (changed !== null) await emitTo(real, changed);
   };
-  return new Proxy(real, { get: (_, name) => (name === 'emit' ? emit : Reflect.get(real, name)) });
+  return having(real, { emit });
+}
+
+/** A port some of whose members are others. */
+function having(real: Port, other: Partial<Port>): Port {
+  return new Proxy(real, {
+    get(_, name) {
+      const value: unknown = Reflect.get(Object.hasOwn(other, name) ? other : real, name);
+      return typeof value === 'function' ? value.bind(real) : value;
+    },
+  });
 }
 
 /** A port that is given more than the contract knows, by a driver that does not notice. */
@@ -171,6 +183,19 @@ function adding(real: Port): Port {
 /** Emits what may be no event: types do not bind a driver at run time. */
 async function emitTo(port: Port, event: object): Promise<void> {
   await port.emit(event as DriverEvent);
+}
+
+/** A port whose credentials get one more with the first, by a driver that does not mind whether it is stored. */
+function wordy(real: Port): Port {
+  const credentials: CredentialStore = {
+    get: (names) => real.credentials.get(names),
+    async set(values) {
+      await real.credentials.set(values);
+      await real.credentials.set({ ['n'.repeat(191)]: 'long' }).catch(() => undefined);
+    },
+    clear: () => real.credentials.clear(),
+  };
+  return having(real, { credentials });
 }
 
 function counting(real: Port): Port {

@@ -1,5 +1,6 @@
 import type { CredentialStore } from '../../../core/contracts/driver.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
+import { refuseLongNames } from '../../../core/credential-names.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 import type { Secrets } from '../../secrets/contract.ts';
 import { credentialLane } from '../lanes/credentials.ts';
@@ -26,6 +27,8 @@ export interface FencedCredentialsParts {
   readonly cache: CachedCredentials;
   /** Counts a name that was read. */
   counted(source: CredentialSource): void;
+  /** Called for each write that breaks the driver contract, before it rejects. */
+  refused(error: unknown): void;
   /** Asked at every call; once `over`, all are refused. */
   phase(): Phase;
 }
@@ -79,7 +82,13 @@ export class FencedCredentials implements CredentialStore {
 
   async set(values: Readonly<Record<string, string | null>>): Promise<void> {
     const entries = Object.entries(values);
-    const { sealer, fence, cache } = this.#parts;
+    const { sealer, fence, cache, refused } = this.#parts;
+    try {
+      refuseLongNames(values);
+    } catch (error) {
+      refused(error);
+      throw error;
+    }
     const { id: accountId } = fence;
     const write = this.#write(
       false,

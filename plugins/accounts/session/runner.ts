@@ -1,5 +1,6 @@
 import type { Release } from '../../../core/contracts/broker.ts';
 import type { AnswerOutcome, Driver, LinkRequest } from '../../../core/contracts/driver.ts';
+import type { DriverFaultKind } from '../../../core/contracts/driver-faults.ts';
 import type { Json } from '../../../core/contracts/json.ts';
 import { isAnswerOutcome } from '../../../core/driver-values.ts';
 import { GatewayError } from '../../../core/errors.ts';
@@ -55,7 +56,7 @@ export class SessionRunner {
     this.#environment = environment;
     const log = environment.log.child({ account: row.id, channel: row.channel });
     this.#log = log;
-    const failed = (call: string, error: unknown) => this.#driverFailed(call, error);
+    const failed = (call: string, error: unknown) => this.#driverFailed('threw', call, error);
     const live = new OpenSession(row, fence, driver.capabilities, lease, media, failed);
     this.live = live;
     const tries = new Tries(environment, () => this.#connection.attempt());
@@ -77,6 +78,7 @@ export class SessionRunner {
       ...{ storage, sealer, fence },
       cache: environment.credentialCache.part(),
       counted: metrics.credentialRead,
+      refused: (error) => this.#driverFailed('nonsense', 'credentials.set', error),
       phase: () => ending.phase,
     });
     this.#credentials = credentials;
@@ -151,7 +153,7 @@ export class SessionRunner {
       try {
         this.live.session?.forget?.(credentials.names);
       } catch (error) {
-        this.#driverFailed('forget', error);
+        this.#driverFailed('threw', 'forget', error);
       }
     });
   }
@@ -222,9 +224,9 @@ export class SessionRunner {
     if (!this.live.connected) this.#tries.wanted();
   }
 
-  #driverFailed(call: string, error: unknown): void {
+  #driverFailed(kind: DriverFaultKind, call: string, error: unknown): void {
     const { id: accountId, channel } = this.live.account;
-    this.#environment.faults.report({ kind: 'threw', channel, accountId, call, error });
+    this.#environment.faults.report({ kind, channel, accountId, call, error });
   }
 }
 

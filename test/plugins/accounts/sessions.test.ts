@@ -854,6 +854,14 @@ for (const { name, create } of databases) {
       t.match(process.faults, [{ kind: 'nonsense', call: 'leftOut' }]);
     });
 
+    t.test('a credential under too long a name is not stored, and a fault', async (t) => {
+      const { process, caller } = await begin(t);
+      await connect(process, caller, newNumber());
+      const { credentials } = process.driver.last.port;
+      await t.rejects(credentials.set({ ['n'.repeat(191)]: 'there' }), TypeError);
+      t.match(process.faults, [{ kind: 'nonsense', call: 'credentials.set' }]);
+    });
+
     t.test('a device that stays linked is named in the log', async (t) => {
       const { world, process, caller } = await begin(t);
       const { driver, lines } = process;

@@ -13,6 +13,7 @@ import {
   type Port,
   type ProxyAddress,
 } from '../../../core/contracts/driver.ts';
+import { refuseLongNames } from '../../../core/credential-names.ts';
 import { isDriverEvent } from '../../../core/driver-values.ts';
 import { inheritedValue } from './inherited-values.ts';
 
@@ -26,6 +27,8 @@ export class MemoryCredentials implements CredentialStore {
   fenced = false;
   /** Every value that was ever stored; none of them may appear in a log. */
   readonly written: string[] = [];
+  /** What the real store refuses, in order: the port of these credentials notes more. */
+  readonly nonsense: string[] = [];
 
   constructor(values: ReadonlyMap<string, string> = new Map()) {
     this.values = new Map(values);
@@ -47,6 +50,12 @@ export class MemoryCredentials implements CredentialStore {
   }
 
   async set(values: Readonly<Record<string, string | null>>): Promise<void> {
+    try {
+      refuseLongNames(values);
+    } catch (error) {
+      this.nonsense.push(`credentials.set: ${error instanceof Error ? error.message : error}`);
+      throw error;
+    }
     await this.#write();
     for (const [name, value] of Object.entries(values)) {
       if (value === null) {
@@ -77,8 +86,8 @@ export class MemoryPort implements Port {
   readonly events: DriverEvent[] = [];
   /** What was counted as left out, in order. */
   readonly left: LeftOutKind[] = [];
-  /** What the gateway refuses, in order: events, kinds and answers that the contract does not know. */
-  readonly nonsense: string[] = [];
+  /** What the gateway refuses, in order: events, kinds, answers and credentials that the contract does not know. */
+  readonly nonsense: string[];
   /** The credentials as they were at each state `connected`. */
   readonly atConnected: ReadonlyMap<string, string>[] = [];
   /** Awaited before `emit` resolves; may reject. */
@@ -95,6 +104,7 @@ export class MemoryPort implements Port {
     this.#patienceMs = patienceMs;
     this.log = log;
     this.credentials = credentials;
+    this.nonsense = credentials.nonsense;
   }
 
   emit(event: DriverEvent): Promise<void> {

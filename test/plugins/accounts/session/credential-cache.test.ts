@@ -41,6 +41,7 @@ for (const { name, create } of databases) {
       const { fence } = process.listener.session ?? {};
       if (fence === undefined) throw new Error('there is no session');
       const sources: string[] = [];
+      const refused: unknown[] = [];
       let goOn = (): void => undefined;
       const late = new Promise<void>((resolve) => {
         goOn = resolve;
@@ -51,6 +52,7 @@ for (const { name, create } of databases) {
         fence,
         cache: new CredentialCache(characters).part(),
         counted: (source) => void sources.push(source),
+        refused: (error) => void refused.push(error),
         phase: () => 'open',
       });
       await credentials.set({ token: '1' });
@@ -61,6 +63,15 @@ for (const { name, create } of databases) {
       t.same(await credentials.get(['token', 'none']), { token: '2', none: 'there' });
       await credentials.set({ none: null });
       t.same(await credentials.get(['token', 'none']), { token: '2' });
+
+      const [longest, longer] = ['n'.repeat(190), 'n'.repeat(191)];
+      await credentials.set({ [longest]: 'there' });
+      t.same(await credentials.get([longest]), { [longest]: 'there' });
+      const tooLong = { name: 'TypeError', message: /has 191 characters/ };
+      await t.rejects(credentials.set({ token: '3', [longer]: '3' }), tooLong);
+      t.match(refused, [tooLong], 'and it is told');
+      t.same(await credentials.get(['token', longer]), { token: '2' }, 'nothing of it is written');
+      await credentials.set({ [longest]: null, [longer]: null });
 
       const older = credentials.get(['slow', 'late']);
       await credentials.set({ late: 'new' });
@@ -89,6 +100,7 @@ for (const { name, create } of databases) {
       fence,
       cache: new CredentialCache(0).part(),
       counted: () => undefined,
+      refused: () => undefined,
       phase: () => phase,
     });
     await credentials.set({ link: 'a'.repeat(1_000), second: 'b'.repeat(100) });
