@@ -25,6 +25,7 @@ export interface FeedFilter {
 
 /** An event with the account that its payload names. */
 export interface ReadEvent extends FeedEvent {
+  readonly payload: string;
   readonly accountId: string | null;
 }
 
@@ -50,7 +51,9 @@ export function pageOf(
   const scanned = found.slice(0, most);
   const wanted = scanned
     .filter(({ type, createdAt }) => (types?.has(type) ?? true) && createdAt >= (since ?? 0))
-    .map((event) => ({ ...event, accountId: accountOf(event.payload) }))
+    .flatMap(({ payload, ...event }) =>
+      payload === null ? [] : { ...event, payload, accountId: accountOf(payload) },
+    )
     .filter((event) => isWanted(accounts, event.accountId));
   const isCut = wanted.length > limit;
   const events = wanted.slice(0, limit);

@@ -20,6 +20,7 @@ import { log } from '../../fixtures/process.ts';
 import { databases } from '../../harness/databases.ts';
 import type { Teardown } from '../../harness/processes.ts';
 import {
+  acceptedId,
   hub,
   makeTenant,
   openStage,
@@ -207,6 +208,22 @@ for (const engine of databases) {
         t.same(subjectsOf(await polls.wait(request(tenantId, { position }))), ['early']);
       }
       t.same((await follow(tenantId, begin)).seen, ['late', 'early'], 'the order stays');
+    });
+
+    t.test('nothing about a contact whose messages are being deleted', async (t) => {
+      const { tenantId } = await makeTenant(stage);
+      const send = async (phone: string) => acceptedId(await stage.send({ tenantId, phone }));
+      const [gone, stays] = [await send('+12025550101'), await send('+12025550102')];
+      await raise(stage, tenantId, [gone, stays]);
+      t.same(subjectsOf(await polls.wait(request(tenantId))), [gone, stays]);
+      const { contactId = '' } = (await stage.storage.read.messages.find(tenantId, gone)) ?? {};
+      await stage.storage.connections.write('contacts').where('id', contactId).update('private', 1);
+      const erasure = { id: `fgt_${contactId}`, tenantId, contactId, address: null };
+      await stage.run((unit) => unit.erasures.begin(erasure, unit.now));
+      const passed = await polls.wait(request(tenantId, { limit: 1 }));
+      t.same([passed.events, passed.hasMore], [[], true], 'its page is passed');
+      const { position } = passed;
+      t.same(subjectsOf(await polls.wait(request(tenantId, { position }))), [stays]);
     });
 
     t.test('from now on, whatever is there already', async (t) => {
