@@ -22,6 +22,9 @@ interface MediaRoute {
   readonly Querystring: { readonly expires?: unknown; readonly signature?: unknown };
 }
 
+/** What is opened to find out whether the store has a file. */
+const firstByte: ByteRange = { start: 0, end: 0 };
+
 /** Content security: nothing in a file may run, load or frame anything, whatever its type. */
 const policy = "default-src 'none'; sandbox; frame-ancestors 'none'";
 
@@ -49,21 +52,24 @@ async function serve(
   if (validity === 'wrong') return refuse(reply, notFound());
   const file = validity === 'expired' ? null : await find(key);
   if (file === null) return refuse(reply, new GatewayError('media_gone'));
-  const range = readRange(request.headers.range, file.size);
+  const isHead = request.method === 'HEAD';
+  // Ranges are for GET alone.
+  const range = readRange(isHead ? undefined : request.headers.range, file.size);
   if (range === 'unsatisfiable') {
     reply.header('content-range', `bytes */${file.size}`);
     return refuse(reply, new GatewayError('range_not_satisfiable'));
   }
   const { start, end } = range === 'whole' ? { start: 0, end: file.size - 1 } : range;
-  const isHead = request.method === 'HEAD';
-  const bytes = isHead ? undefined : await opened(store, file, { start, end });
+  const bytes = await opened(store, file, isHead ? firstByte : { start, end });
   if (bytes === null) return refuse(reply, new GatewayError('media_gone'));
   describe(reply, file, Number(expires));
   reply.header('content-length', end - start + 1);
   if (range !== 'whole') {
     reply.code(206).header('content-range', `bytes ${start}-${end}/${file.size}`);
   }
-  return reply.send(bytes);
+  if (!isHead) return reply.send(bytes);
+  bytes.destroy();
+  return reply.send();
 }
 
 async function opened(

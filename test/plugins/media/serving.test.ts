@@ -1,5 +1,6 @@
+import { Readable } from 'node:stream';
 import Fastify from 'fastify';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { createLog } from '../../../core/log.ts';
 import { guardServer } from '../../../plugins/api/error-handler.ts';
 import { MediaAddresses } from '../../../plugins/media/addresses.ts';
@@ -8,7 +9,8 @@ import type { MediaStore } from '../../../plugins/media/store/store.ts';
 
 const key = '0'.repeat(32);
 
-t.test('a file whose store is away is 503 and can be asked for again', async (t) => {
+/** Serves one file of three bytes; answers a path to it, and what the log says. */
+async function serving(t: Test, open: MediaStore['open']) {
   const lines: string[] = [];
   const log = createLog('warn', { write: (line) => lines.push(line) });
   const app = Fastify();
@@ -22,9 +24,7 @@ t.test('a file whose store is away is 503 and can be asked for again', async (t)
   });
   const store: MediaStore = {
     put: async () => undefined,
-    open: async () => {
-      throw new Error('the bucket is away');
-    },
+    open,
     remove: async () => undefined,
     isOfOneFile: () => false,
     close: () => undefined,
@@ -32,9 +32,32 @@ t.test('a file whose store is away is 503 and can be asked for again', async (t)
   const file = { key, tenantId: 'ten_a', mimeType: 'image/png', fileName: 'a.png', size: 3 };
   serveMedia(app, { addresses, store, find: async () => file });
   const { pathname, search } = new URL(addresses.mint(key));
-  const answer = await app.inject({ url: `${pathname}${search}` });
+  return { app, lines, url: `${pathname}${search}` };
+}
+
+t.test('a file whose store is away is 503 and can be asked for again', async (t) => {
+  const { app, lines, url } = await serving(t, async () => {
+    throw new Error('the bucket is away');
+  });
+  const answer = await app.inject({ url });
   t.equal(answer.statusCode, 503);
   t.match(answer.json(), { error_code: 'unavailable' });
   t.equal(answer.headers['retry-after'], '1');
   t.match(lines, [/the bucket is away/], 'the log says why');
+});
+
+t.test('HEAD says whether the store has the file, and knows no ranges', async (t) => {
+  let bytes: Readable | null = null;
+  const { app, url } = await serving(t, async () => bytes);
+  const head = () => app.inject({ url, method: 'HEAD', headers: { range: 'bytes=1-1' } });
+  t.match(await head(), { statusCode: 410 }, 'one that it has lost');
+  bytes = Readable.from(['a']);
+  const answer = await head();
+  t.equal(answer.statusCode, 200);
+  t.match(answer.headers, { 'content-length': '3', 'accept-ranges': 'bytes' });
+  t.notOk('content-range' in answer.headers);
+  t.ok(bytes.destroyed, 'what was opened is closed');
+  bytes = Readable.from(['b']);
+  const part = await app.inject({ url, headers: { range: 'bytes=1-1' } });
+  t.match([part.statusCode, part.headers['content-range'], part.body], [206, 'bytes 1-1/3', 'b']);
 });
