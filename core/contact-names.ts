@@ -1,3 +1,6 @@
+/** Longest phone number that is kept, in characters. */
+export const longestPhone = 40;
+
 /** What names a contact on a channel of its tenant. */
 interface Named {
   readonly tenantId: string;

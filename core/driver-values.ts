@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { Type } from 'typebox';
+import { longestPhone } from './contact-names.ts';
 import {
   type AnswerOutcome,
   blockedReasons,
@@ -21,6 +22,16 @@ const Text = Type.String();
 const MaybeText = Nullable(Text);
 const Identity = { phone: MaybeText, networkId: MaybeText };
 const Contact = Type.Object({ ...Identity, name: MaybeText });
+const Id = Type.String({ minLength: 1 });
+/** Who wrote, by an address that can be stored: a message of nobody would be acknowledged and lost. */
+const Writer = Type.Union([
+  Type.Object({ phone: Nullable(Id), networkId: Id, name: MaybeText }),
+  Type.Object({
+    phone: Type.String({ minLength: 1, maxLength: longestPhone }),
+    networkId: Type.Null(),
+    name: MaybeText,
+  }),
+]);
 const Media = Type.Object({
   kind: OneOf(['image', 'video', 'audio', 'document']),
   mimeType: MaybeText,
@@ -66,8 +77,8 @@ const Event = Type.Union([
   Type.Object({ ...kind('address'), formerly: Text, networkId: Text }),
   Type.Object({
     ...kind('message'),
-    networkId: Text,
-    from: Contact,
+    networkId: Id,
+    from: Writer,
     text: Text,
     media: MaybeMedia,
     at: Moment,
@@ -89,9 +100,9 @@ const Event = Type.Union([
     ...kind('history'),
     messages: Type.Array(
       Type.Object({
-        networkId: Text,
+        networkId: Id,
         direction: OneOf(['inbound', 'outbound']),
-        contact: Contact,
+        contact: Writer,
         text: Text,
         media: MaybeMedia,
         at: Moment,
@@ -100,7 +111,7 @@ const Event = Type.Union([
   }),
 ]);
 
-const Answer = Type.Object({ networkId: Type.String({ minLength: 1 }), at: Moment });
+const Answer = Type.Object({ networkId: Id, at: Moment });
 const Outcome = Type.Union([
   Type.Object({ accepted: Type.Literal(true) }),
   Type.Object({ accepted: Type.Literal(false), detail: Type.String({ minLength: 1 }) }),

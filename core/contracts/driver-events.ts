@@ -55,8 +55,9 @@ export type StateEvent =
 /** A contact wrote to the account. */
 export interface MessageEvent {
   readonly type: 'message';
-  /** The network's id; a repeated one is the same message. */
+  /** The network's id, not empty; a repeated one is the same message. */
   readonly networkId: string;
+  /** By a `networkId`, or by a phone of at most 40 characters alone: neither is an empty text. */
   readonly from: DriverContact;
   readonly text: string;
   readonly media: InboundMedia | null;
@@ -113,6 +114,7 @@ export interface HistoryEvent {
 
 /** One message of the past. */
 export interface HistoryMessage {
+  /** As that of a `MessageEvent`; so is `contact`. */
   readonly networkId: string;
   readonly direction: 'inbound' | 'outbound';
   readonly contact: DriverContact;

@@ -3,6 +3,7 @@ import { isDriverEvent, isSent } from '../../core/driver-values.ts';
 
 t.test('what drivers emit', async (t) => {
   const from = { phone: null, networkId: 'x', name: null };
+  const nobody = { ...from, networkId: null };
   const message = { type: 'message', networkId: 'n', from, text: '', media: null, at: 5 };
   const media = { kind: 'image', mimeType: null, fileName: null, size: 5, url: null };
   const step = { type: 'ask', field: 'code' };
@@ -27,9 +28,12 @@ t.test('what drivers emit', async (t) => {
     { type: 'step', step },
     { ...message, more: 'is let be' },
     { ...message, media: { ...media, open: async () => undefined } },
+    { ...message, from: { ...from, phone: '+12025550123', networkId: null } },
+    { ...message, from: { ...from, phone: '9'.repeat(41) } },
     { ...receipt, error: null },
     { type: 'contacts', contacts: [from] },
     { type: 'contacts', contacts: [from], later: true },
+    { type: 'contacts', contacts: [nobody] },
     { type: 'history', messages: [past] },
   ];
   for (const event of right) t.ok(isDriverEvent(event), JSON.stringify(event));
@@ -44,6 +48,12 @@ t.test('what drivers emit', async (t) => {
     { ...message, text: 5 },
     { ...message, from: null },
     { ...message, from: { ...from, phone: 5 } },
+    { ...message, from: { ...from, phone: '' } },
+    { ...message, from: nobody },
+    { ...message, from: { ...nobody, phone: '' } },
+    { ...message, from: { ...nobody, phone: '9'.repeat(41) } },
+    { ...message, from: { ...from, networkId: '' } },
+    { ...message, networkId: '' },
     { ...message, at: Number.NaN },
     { ...message, at: -1 },
     { ...message, media: { ...media, kind: 'sticker' } },
@@ -52,6 +62,8 @@ t.test('what drivers emit', async (t) => {
     { type: 'contacts', contacts: from },
     { type: 'contacts', contacts: [from], later: 'yes' },
     { type: 'history', messages: [past, { ...past, direction: 'up' }] },
+    { type: 'history', messages: [past, { ...past, networkId: '' }] },
+    { type: 'history', messages: [past, { ...past, contact: nobody }] },
   ];
   for (const event of wrong) t.notOk(isDriverEvent(event), JSON.stringify(event));
   t.ok(isSent({ networkId: 'n', at: 5 }));

@@ -42,6 +42,9 @@ const found: Readonly<Record<string, readonly [part: string, ...clauses: string[
   ],
   'dates messages by parts of milliseconds': ['closing', ...exchanges],
   'gives who writes no name': ['closing', ...exchanges],
+  'names nobody who writes': ['closing', ...exchanges],
+  'gives messages an empty id': ['closing', ...exchanges],
+  'gives all who write one id': ['receiving', 'hands over what contacts write'],
   'names who writes by getters': ['closing', ...exchanges],
   'stores under names that are too long': ['closing', ...sessions],
   'leaves out when to connect again': [

@@ -69,6 +69,30 @@ export const wrongDrivers: Readonly<Record<string, Wrong>> = {
         event.type === 'message' ? { ...event, from: { ...event.from, name: undefined } } : event,
       ),
   },
+  'names nobody who writes': {
+    spoil: (driver) =>
+      emitting(driver, (event) =>
+        event.type === 'message'
+          ? { ...event, from: { ...event.from, phone: null, networkId: null } }
+          : event,
+      ),
+  },
+  'gives messages an empty id': {
+    spoil: (driver) =>
+      emitting(driver, (event) => (event.type === 'message' ? { ...event, networkId: '' } : event)),
+  },
+  'gives all who write one id': {
+    spoil: (driver) =>
+      emitting(driver, (event) =>
+        event.type === 'message' ? { ...event, from: { ...event.from, networkId: 'u1' } } : event,
+      ),
+    world: (world) => ({
+      async contact(account, number) {
+        const { phone } = await world.contact(account, number);
+        return { phone, networkId: `u${phone?.slice(1)}` };
+      },
+    }),
+  },
   'names who writes by getters': {
     spoil: (driver) =>
       emitting(driver, (event) =>

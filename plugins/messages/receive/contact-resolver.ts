@@ -1,4 +1,4 @@
-import { nameKeys } from '../../../core/contact-names.ts';
+import { longestPhone, nameKeys } from '../../../core/contact-names.ts';
 import type { DriverContact } from '../../../core/contracts/driver.ts';
 import type { Messages } from '../../../core/contracts/messages.ts';
 import type { Unit } from '../../../core/contracts/storage.ts';
@@ -22,8 +22,6 @@ const noFlags: ContactFlags = { doNotDisturb: false, private: false, automationP
 
 /** Longest name that is kept, in characters. */
 const longestName = 200;
-/** Longest phone column. */
-const longestPhone = 40;
 
 /**
  * The contacts of one batch of events: those that are stored, those that are met for the first time, and those that turn

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { DriverContact, DriverEvent, MessageEvent } from '../../../core/contracts/driver.ts';
+import type { ContactAddress, DriverEvent, MessageEvent } from '../../../core/contracts/driver.ts';
 import type { Bench, Opened, Skip } from './bench.ts';
 
 /** Receiving messages, contacts and history. */
@@ -217,6 +217,10 @@ function textOf({ text }: MessageEvent): string {
   return text;
 }
 
-function isSame(one: Omit<DriverContact, 'name'>, other: Omit<DriverContact, 'name'>): boolean {
-  return one.phone !== null ? one.phone === other.phone : one.networkId === other.networkId;
+/** Whether two name one person: by phone, by network id, or by both, and disagree in none that both know. */
+function isSame(one: ContactAddress, other: ContactAddress): boolean {
+  const shared = (['phone', 'networkId'] as const).filter(
+    (kind) => one[kind] !== null && other[kind] !== null,
+  );
+  return shared.length > 0 && shared.every((kind) => one[kind] === other[kind]);
 }
