@@ -81,6 +81,21 @@ t.test('the programs of docs/client.md, in a package of its own', async (t) => {
   await overview.ended;
   t.match(overview.output, /^acc_\w+ connected\n3 messages\n$/);
 
+  const [shy, ada] = [{ phone: phoneNumber(4) }, { phone: phoneNumber(2) }];
+  const { contact } = await receive(api, phone, { from: shy, text: 'First' });
+  await api.patch(`/contacts/${contact.id}`, { do_not_disturb: true });
+  await receive(api, phone, { from: shy, text: 'Second' });
+  await receive(api, phone, { from: ada, text: 'x'.repeat(4_090) });
+  await receive(api, phone, { from: ada, text: 'Are you there?' });
+  await until(
+    'the bot to go on behind refusals',
+    async () =>
+      (await outbox(api, phone)).some(({ text }) => text === 'You said: Are you there?') ||
+      undefined,
+  );
+  await prints(bot, '\nnot answered: contact_do_not_disturb ');
+  await prints(bot, '\nnot answered: invalid_request ');
+
   const failures = start('failures.js');
   await prints(failures, 'following');
   // It follows from its first answer on: fail until it has seen one.
