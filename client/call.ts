@@ -93,7 +93,9 @@ export async function callOnce(
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) search.set(name, Array.isArray(value) ? value.join() : String(value));
   }
-  const url = urlOf(`${baseUrl}${filled}${search.size > 0 ? `?${search}` : ''}`);
+  // `search.size` is undefined in older browsers.
+  const asked = String(search);
+  const url = urlOf(`${baseUrl}${filled}${asked === '' ? '' : `?${asked}`}`);
   const headers = headersOf({ ...header, 'x-api-key': apiKey });
   if (body !== undefined) headers.set('content-type', 'application/json');
   const sent = body === undefined ? {} : { body: jsonOf(body) };

@@ -21,6 +21,21 @@ async function answering(t: Teardown, listener: RequestListener): Promise<string
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
 }
 
+t.test('a query is sent where URLSearchParams has no size, as in older browsers', async (t) => {
+  const asked: unknown[] = [];
+  const baseUrl = await answering(t, ({ url }, response) => {
+    asked.push(url);
+    response.end('{}');
+  });
+  const size = Object.getOwnPropertyDescriptor(URLSearchParams.prototype, 'size') ?? {};
+  Object.defineProperty(URLSearchParams.prototype, 'size', { ...size, get: () => undefined });
+  t.teardown(() => Object.defineProperty(URLSearchParams.prototype, 'size', size));
+  const client = new GatewayClient({ baseUrl, apiKey: 'key' });
+  await client.call('list_messages', { query: { limit: 10 } });
+  await client.call('list_messages');
+  t.same(asked, ['/v1/messages?limit=10', '/v1/messages']);
+});
+
 t.test('on a gateway', async (t) => {
   const settings = { GATEWAY_LIMITS__REQUESTS_PER_S: '0' };
   const { api, baseUrl, key } = await runGateway(t, { databaseUrl: null, settings });
