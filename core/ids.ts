@@ -33,7 +33,7 @@ function randomShare(): number {
 let nextNow = monotonicFactory(randomShare);
 const nextAt = monotonicFactory(randomShare);
 
-/** How far ids may be ahead of the process's clock: further, that clock was wrong and has been set back. Milliseconds. */
+/** How far ids may be ahead of the process's clock, in milliseconds: further, that clock was set back. */
 const mostAheadMs = 60_000;
 let latestNow = 0;
 

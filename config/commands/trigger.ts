@@ -31,7 +31,8 @@ export interface TriggerOptions extends ApiAccess, TriggerPhone {
  * `trigger`: makes an event happen, with everything that belongs to it, on the simulated network. The phone is connected
  * first where it is not.
  * @param signal ends it; the phone is left as it was
- * @throws Refusal; UsageError when the key is none of test mode; Error when the gateway cannot be reached or the event does not happen; the signal's reason
+ * @throws Refusal; UsageError when the key is none of test mode; Error when the gateway cannot be reached or the event
+ *   does not happen; the signal's reason
  */
 export async function trigger(
   { baseUrl, apiKey, ...what }: TriggerOptions,

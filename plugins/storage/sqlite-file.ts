@@ -36,7 +36,7 @@ export function makePrivate(filename: string): void {
   }
 }
 
-/** Refuses a file that is not there for this user. @throws the file system's error when it cannot be read and written */
+/** Refuses a file that this user cannot read and write. @throws the file system's error */
 export function refuseUnusable(filename: string): void {
   accessSync(filename, constants.R_OK | constants.W_OK);
 }

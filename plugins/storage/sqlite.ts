@@ -27,7 +27,8 @@ const journalPages = 4_096;
 const journalLimit = 67_108_864;
 
 /**
- * Opens the file, or makes it for this user alone, with two connections. The writer's transactions hold the write lock from their start.
+ * Opens the file, or makes it for this user alone, with two connections. The writer's transactions hold the write lock
+ * from their start.
  * The reader only reads, and always sees the last commit.
  * @param path as in DATABASE_URL after `sqlite:`, relative to the working directory
  * @param examines opens one that is there, and leaves its mode

@@ -7,7 +7,7 @@ import type { AccountRow } from '../tables/account-rows.ts';
 import type { ConnectUndo } from './connect.ts';
 import { TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
-/** Undoes a connect whose caller is gone. Answers false when nothing was: the session was fenced, or has linked meanwhile. */
+/** Undoes a connect whose caller is gone. Answers false when it did not: the session was fenced or has linked. */
 export function undoLane(
   parts: TransitionParts,
   proxies: Pick<AccountProxies, 'resealed'>,

@@ -76,7 +76,7 @@ function Fields(
     const rules = { enabled: isOn, retries_enabled: hasRetries };
     const given = name.trim();
     if (webhook !== undefined) {
-      // A name is given always: without a URL and events there has to be one. A URL, even the same, would end its pause.
+      // A name is given always: without a URL and events there has to be one. Even the same URL would end its pause.
       const body = {
         name: name === webhook.name ? (props.webhook ?? webhook).name : given,
         ...(whole.url !== webhook.url && { url: whole.url }),

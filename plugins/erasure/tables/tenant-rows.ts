@@ -49,7 +49,7 @@ export class TenantRowTable extends SqlTable {
     );
   }
 
-  /** The primary keys of a bounded number of rows of a table that belong to one of these: the tenant, or what it has. */
+  /** Primary keys of a table's rows that belong to the tenant or to what it has: a bounded number of them. */
   async some(
     owners: readonly string[],
     { table, primary, column }: Belonging,
