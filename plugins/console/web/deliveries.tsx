@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { components } from '../../../client/generated/schema.ts';
 import { Choice, useTask } from './forms.tsx';
 import { useList } from './loaded.ts';
@@ -9,6 +9,7 @@ import { fullTime } from './times.ts';
 import { Badge, Button, Empty, Problem, Shown, Time, type Tone } from './ui.tsx';
 
 type Delivery = components['schemas']['WebhookDelivery'];
+type Log = { readonly items: readonly Delivery[]; readonly hasMore: boolean };
 
 const statuses = ['', 'waiting', 'delivered', 'failed', 'suppressed'] as const;
 const tones: Readonly<Record<Delivery['status'], Tone>> = {
@@ -23,33 +24,41 @@ export function Deliveries(props: { session: Session; id: string; events: readon
   const { session, id } = props;
   const [status, setStatus] = useState<(typeof statuses)[number]>('');
   const [event, setEvent] = useState<'' | Delivery['event']>('');
-  const shown = useRef<readonly Delivery[]>([]);
+  /** What is listed, and of it what is open. */
+  const { filter, opened } = useMemo(() => {
+    const filter = { ...(status !== '' && { status }), ...(event !== '' && { event }) };
+    return { filter, opened: new Set<string>() };
+  }, [status, event]);
+  const path = { webhookId: id };
   const loaded = useList(
-    async (rounds) => {
-      const filter = { ...(status !== '' && { status }), ...(event !== '' && { event }) };
-      const { items, hasMore } = await readPages(
-        (page) =>
-          session.client.call('list_webhook_deliveries', {
-            path: { webhookId: id },
-            query: { ...page, ...filter },
-          }),
-        'deliveries',
-        pageSize * rounds,
-        readsAtMost * rounds,
+    async (rounds: number): Promise<Log> => {
+      const readOf = (what: typeof filter) => (page: object) =>
+        session.client.call('list_webhook_deliveries', { path, query: { ...page, ...what } });
+      const [size, reads] = [pageSize * rounds, readsAtMost * rounds];
+      const { items, hasMore } = await readPages(readOf(filter), 'deliveries', size, reads);
+      // One that is being read stays, however many come above it, and whatever becomes of it.
+      const kept = (loaded.value?.items ?? []).filter(
+        (one) => opened.has(one.id) && !isAmong(items, one),
       );
-      const ids = items.map((one) => one.id);
-      // One that is being read stays, however many come above it.
-      const isKept = (one: string) => !ids.includes(one) && isOpen(one);
-      shown.current = [...items, ...shown.current.filter((one) => isKept(one.id))];
-      return { items: shown.current, hasMore };
+      if (kept.length === 0) return { items, hasMore };
+      const { items: all } = await readPages(
+        readOf({}),
+        'deliveries',
+        Number.POSITIVE_INFINITY,
+        readsAtMost,
+        (some) => kept.every((one) => isAmong(some, one)),
+      );
+      const anew = kept.map((one) => all.find(({ id }) => id === one.id) ?? one);
+      return { items: [...items, ...anew], hasMore };
     },
-    [session, id, status, event],
+    [session, id, filter],
     5_000,
   );
-  const showReplay = (anew: Delivery) => {
-    shown.current = shown.current.map((one) => (one.id === anew.id ? anew : one));
-    loaded.reload();
-  };
+  const showReplay = (anew: Delivery) =>
+    loaded.replace(({ items, hasMore }) => ({
+      items: items.map((one) => (one.id === anew.id ? anew : one)),
+      hasMore,
+    }));
   const events = props.events as readonly Delivery['event'][];
   return (
     <section class="card">
@@ -77,7 +86,13 @@ export function Deliveries(props: { session: Session; id: string; events: readon
             <ul class="rows">
               {items.map((delivery) => (
                 <li key={delivery.id}>
-                  <Row session={session} id={id} delivery={delivery} onReplay={showReplay} />
+                  <Row
+                    session={session}
+                    id={id}
+                    delivery={delivery}
+                    opened={opened}
+                    onReplay={showReplay}
+                  />
                 </li>
               ))}
             </ul>
@@ -89,18 +104,18 @@ export function Deliveries(props: { session: Session; id: string; events: readon
   );
 }
 
-/** Whether the row of a delivery is open. */
-function isOpen(id: string): boolean {
-  return document.querySelector(`#${id}[open]`) !== null;
+function isAmong(some: readonly Delivery[], { id }: Delivery): boolean {
+  return some.some((one) => one.id === id);
 }
 
 function Row(props: {
   session: Session;
   id: string;
   delivery: Delivery;
+  opened: Set<string>;
   onReplay: (anew: Delivery) => void;
 }) {
-  const { session, id, delivery } = props;
+  const { session, id, delivery, opened } = props;
   const task = useTask();
   const path = { webhookId: id, deliveryId: delivery.id };
   const replay = () =>
@@ -108,7 +123,11 @@ function Row(props: {
       props.onReplay((await session.client.call('replay_webhook_delivery', { path })).delivery);
     });
   return (
-    <details id={delivery.id}>
+    <details
+      onToggle={({ currentTarget }) =>
+        currentTarget.open ? opened.add(delivery.id) : opened.delete(delivery.id)
+      }
+    >
       <summary>
         <span class="row">
           <Time at={delivery.created_at} />

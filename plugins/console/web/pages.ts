@@ -12,6 +12,7 @@ type Page<Name extends string, Item> = { readonly next_cursor: string | null } &
  * Reads page after page until so many items are there, or as many reads as that may take are made: a search may answer
  * short pages.
  * @param name what the answers call their items
+ * @param isEnough ends it before, after each page
  * @throws Refusal, Unreachable
  */
 export async function readPages<Name extends string, Item>(
@@ -19,6 +20,7 @@ export async function readPages<Name extends string, Item>(
   name: Name,
   size: number,
   readsAtMost = Number.POSITIVE_INFINITY,
+  isEnough: (items: readonly Item[]) => boolean = () => false,
 ): Promise<{ readonly items: readonly Item[]; readonly hasMore: boolean }> {
   const items: Item[] = [];
   let before: string | null = null;
@@ -29,6 +31,6 @@ export async function readPages<Name extends string, Item>(
     items.push(...page[name]);
     before = page.next_cursor;
     reads += 1;
-  } while (before !== null && items.length < size && reads < readsAtMost);
+  } while (before !== null && items.length < size && reads < readsAtMost && !isEnough(items));
   return { items, hasMore: before !== null };
 }

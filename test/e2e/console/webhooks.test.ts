@@ -237,8 +237,10 @@ t.test('a delivery that is being read stays', { skip: skipWithoutBrowser }, asyn
   const gateway = await runGateway(t, { databaseUrl: null });
   const { api } = gateway;
   const { origin } = new URL(gateway.baseUrl);
-  const receiver = await startReceiver(t);
-  const body = { url: receiver.url(), subscribed_to: ['message.received'] };
+  let answer = 200;
+  const receiver = await startReceiver(t, () => answer);
+  const subscribed_to = ['message.received'];
+  const body = { url: receiver.url(), subscribed_to, retries_enabled: false };
   const { webhook } = bodyOf<{ webhook: Webhook }>(await api.post('/webhooks', body));
   await pair(api, phone);
   const write = (text: string) => receive(api, phone, { from: { phone: phoneNumber(101) }, text });
@@ -263,8 +265,12 @@ t.test('a delivery that is being read stays', { skip: skipWithoutBrowser }, asyn
   const read = page.waitForResponse((response) => response.url().includes('/deliveries?'));
   await replay.click();
   await read;
-  await open.getByText('Waiting').waitFor();
-  t.match(await open.innerText(), /the first/, 'also when it is delivered once more');
+  await open.getByText('2 attempts').waitFor();
+  t.match(
+    await open.innerText(),
+    /Delivered[\s\S]*the first/,
+    'also when it is delivered once more',
+  );
 
   const status = page.getByLabel('Status');
   await status.selectOption({ label: 'Waiting' });
@@ -272,4 +278,13 @@ t.test('a delivery that is being read stays', { skip: skipWithoutBrowser }, asyn
   await status.selectOption({ label: 'Any' });
   await untilRead();
   t.equal(await rows.count(), 20, 'until it is put away');
+
+  answer = 500;
+  await write('not taken');
+  await status.selectOption({ label: 'Failed' });
+  await page.locator('.rows summary').getByText('Failed').click();
+  answer = 200;
+  await replay.click();
+  await open.getByText('2 attempts').waitFor();
+  t.match(await open.innerText(), /Delivered[\s\S]*not taken/, 'where its new state is not listed');
 });
