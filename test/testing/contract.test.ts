@@ -12,6 +12,8 @@ const exchanges = [
   'sessions side by side do not know each other',
 ];
 
+const anew = 'a session can be linked again, and forgets its earlier link';
+
 /** All clauses of the part `closing`: each links a session. */
 const sessions = [
   'close is silent: no byte, no event, no acknowledgement',
@@ -47,6 +49,8 @@ const found: Readonly<Record<string, readonly [part: string, ...clauses: string[
   'gives all who write one id': ['receiving', 'hands over what contacts write'],
   'names who writes by getters': ['closing', ...exchanges],
   'stores under names that are too long': ['closing', ...sessions],
+  'keeps what it has stored when it is linked again': ['linking', anew],
+  'writes back what it has discarded': ['linking', anew],
   'leaves out when to connect again': [
     'resuming',
     'a broken connection is reported once and left to the gateway',

@@ -100,6 +100,10 @@ export const wrongDrivers: Readonly<Record<string, Wrong>> = {
       ),
   },
   'stores under names that are too long': { spoil: (driver) => through(driver, wordy) },
+  'keeps what it has stored when it is linked again': {
+    spoil: (driver) => through(driver, (real) => storing(real, { clear: () => Promise.resolve() })),
+  },
+  'writes back what it has discarded': { spoil: (driver) => through(driver, writingBack) },
   'leaves out when to connect again': {
     spoil: (driver) =>
       emitting(driver, (event) =>
@@ -139,6 +143,10 @@ export const unusualDrivers: Readonly<Record<string, Wrong & { readonly parts: s
         return changed({ ...driver, open: () => session }, () => ({ link })).open(account, port);
       },
     }),
+  },
+  'stores something that is the same in every link': {
+    parts: 'linking',
+    spoil: (driver) => through(driver, marking),
   },
   'has a network that keeps messages without ids': {
     parts: 'closing|receiving',
@@ -211,15 +219,44 @@ async function emitTo(port: Port, event: object): Promise<void> {
 
 /** A port whose credentials get one more with the first, by a driver that does not mind whether it is stored. */
 function wordy(real: Port): Port {
-  const credentials: CredentialStore = {
-    get: (names) => real.credentials.get(names),
+  return storing(real, {
     async set(values) {
       await real.credentials.set(values);
       await real.credentials.set({ ['n'.repeat(191)]: 'long' }).catch(() => undefined);
     },
-    clear: () => real.credentials.clear(),
+  });
+}
+
+/** A port one of whose credentials is there, and the same, from the beginning of every link. */
+function marking(real: Port): Port {
+  return storing(real, {
+    async clear() {
+      await real.credentials.clear();
+      await real.credentials.set({ begun: 'yes' });
+    },
+  });
+}
+
+/** A port that stores again what it has just discarded. */
+function writingBack(real: Port): Port {
+  return storing(real, {
+    async clear() {
+      const stored = await real.credentials.get(['token']);
+      await real.credentials.clear();
+      await real.credentials.set(stored);
+    },
+  });
+}
+
+/** A port whose credentials are stored in another way. */
+function storing(real: Port, other: Partial<CredentialStore>): Port {
+  const { credentials } = real;
+  const usual: CredentialStore = {
+    get: (names) => credentials.get(names),
+    set: (values) => credentials.set(values),
+    clear: () => credentials.clear(),
   };
-  return having(real, { credentials });
+  return having(real, { credentials: { ...usual, ...other } });
 }
 
 function counting(real: Port): Port {

@@ -27,6 +27,8 @@ export class MemoryCredentials implements CredentialStore {
   fenced = false;
   /** Every value that was ever stored; none of them may appear in a log. */
   readonly written: string[] = [];
+  /** Every name that was written or deleted, in order. */
+  readonly changed: string[] = [];
   /** What the real store refuses, in order: the port of these credentials notes more. */
   readonly nonsense: string[] = [];
 
@@ -58,6 +60,7 @@ export class MemoryCredentials implements CredentialStore {
     }
     await this.#write();
     for (const [name, value] of Object.entries(values)) {
+      this.changed.push(name);
       if (value === null) {
         this.values.delete(name);
       } else {
@@ -69,6 +72,7 @@ export class MemoryCredentials implements CredentialStore {
 
   async clear(): Promise<void> {
     await this.#write();
+    this.changed.push(...this.values.keys());
     this.values.clear();
   }
 
