@@ -1,10 +1,17 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { xml } from '@xmpp/client';
 import t from 'tap';
 import { checkSuite, driverPackage, withPatience } from '../harness/driver-package.ts';
 import { guideBlocks, guideFiles } from '../harness/guide.ts';
 import { makeProsody } from '../servers/prosody.ts';
 import { xmppStory } from './xmpp-story.ts';
+
+/** As the guide exports it. */
+interface Stanzas {
+  eventOf(message: ReturnType<typeof xml>, archiveId: string, at: number): { networkId: string };
+}
 
 const leftOut = [
   'connects through its proxy, and no other way',
@@ -60,6 +67,16 @@ t.test('the driver for XMPP, as a package from outside on a real server', async 
   const operator = await made.install('messaging-gateway-xmpp', gatewayFile);
   const installed = await readdir(join(operator, 'node_modules/messaging-gateway-xmpp'));
   t.same(installed.sort(), ['built', 'package.json']);
+
+  const { eventOf }: Stanzas = await import(pathToFileURL(join(folder, 'built/stanzas.js')).href);
+  const idOf = (attributes: object, archiveId = '') => {
+    const from = 'ada@localhost/phone';
+    const message = xml('message', { ...attributes, from }, xml('body', {}, 'Hello'));
+    return eventOf(message, archiveId, 0).networkId;
+  };
+  t.equal(idOf({ id: '1' }, 'archived-1'), 'archived-1');
+  t.equal(idOf({ id: '1' }), 'ada@localhost/1');
+  t.not(idOf({}), idOf({}), 'messages without any id are no repeats of each other');
 
   checkSuite(t, 'xmpp', await shell(suite, xmpp.env), leftOut);
   await xmppStory(t, {
