@@ -116,9 +116,9 @@ export function Hindrances(props: { of: readonly string[] }) {
   ));
 }
 
-/** Why any message of the key would be refused: its tenant may be suspended, or activated, meanwhile. */
+/** Why any message of the key would be refused. Read by each conversation that opens, and when the tab is shown again. */
 export function useHindrancesOfKey({ client, me }: Session): readonly string[] {
-  const { key, tenant } = useLoaded(() => client.call('get_me'), [client], 10_000).value ?? me;
+  const { key, tenant } = useLoaded(() => client.call('get_me'), [client]).value ?? me;
   const { suspended, scope, confirmed } = texts.conversations.hindrances;
   return [
     ...(tenant.status === 'suspended' ? [suspended] : []),

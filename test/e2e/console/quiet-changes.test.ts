@@ -45,8 +45,11 @@ t.test('what changes without an event', { skip: skipWithoutBrowser }, async (t) 
   t.pass('and both show that it is back');
 
   const { tenant } = await successOf<{ tenant: { id: string } }>(api.get('/me'));
-  const set = (status: string) =>
-    commandLine(t, gateway, ['tenants', 'update', tenant.id, '--status', status]);
+  const set = async (status: string) => {
+    await commandLine(t, gateway, ['tenants', 'update', tenant.id, '--status', status]);
+    // As when somebody comes back to the tab.
+    await talk.evaluate(() => dispatchEvent(new Event('visibilitychange')));
+  };
   await set('suspended');
   const refused = talk.locator('.composer').getByText('The account holder is suspended');
   await refused.waitFor();
