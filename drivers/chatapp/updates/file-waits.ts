@@ -40,7 +40,7 @@ export class FileWaits {
   async #emitInTime(event: MessageEvent): Promise<void> {
     const { port, waits, timing, signal } = this.#parts;
     const longestMs = timing.fileWait;
-    const begun = performance.now();
+    let waitedMs = 0;
     // Given up meanwhile, it must not begin to wait: all that is under way has to settle.
     const { signal: givenUp } = this.#pauses;
     for (;;) {
@@ -50,9 +50,9 @@ export class FileWaits {
         const leftMs = signal.aborted ? 0 : waits.leftMs(download);
         if (leftMs === 0) throw error;
         // What the account receives meanwhile fills the line behind it.
-        if (performance.now() - begun + leftMs > longestMs)
-          return await port.emit(withoutFile(event));
+        if (waitedMs + leftMs > longestMs) return await port.emit(withoutFile(event));
         await pause(leftMs, undefined, { signal: givenUp });
+        waitedMs += leftMs;
       }
     }
   }

@@ -153,7 +153,8 @@ function jobView(one: Recovery): Static<typeof Job> {
     deliveries: one.states.length > 1 ? 'all' : state,
     since: timestamp(one.since),
     until: timestamp(one.until),
-    total: one.total,
+    // Some may have shown after it began.
+    total: Math.max(one.total, one.recovered),
     recovered: one.recovered,
     created_at: timestamp(one.createdAt),
     finished_at: nullableTimestamp(one.finishedAt),

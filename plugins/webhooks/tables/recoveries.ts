@@ -137,7 +137,7 @@ export class RecoveryTable extends SqlTable {
     return !this.#mayBeLate(recovery) || now >= begunAt(recovery) + longestTransactionMs;
   }
 
-  /** Only deliveries made as suppressed show late, and on SQLite none: it has one writer at a time. */
+  /** On SQLite none shows late: it has one writer at a time. */
   #mayBeLate({ states }: Recovery): boolean {
     return this.db.dialect === 'mysql' && states.includes('suppressed');
   }

@@ -48,7 +48,7 @@ t.test('what changes without an event', { skip: skipWithoutBrowser }, async (t) 
   const set = async (status: string) => {
     await commandLine(t, gateway, ['tenants', 'update', tenant.id, '--status', status]);
     // As when somebody comes back to the tab.
-    await talk.evaluate(() => dispatchEvent(new Event('visibilitychange')));
+    await talk.evaluate("dispatchEvent(new Event('visibilitychange'))");
   };
   await set('suspended');
   const refused = talk.locator('.composer').getByText('The account holder is suspended');
