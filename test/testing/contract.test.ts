@@ -51,6 +51,8 @@ const found: Readonly<Record<string, readonly [part: string, ...clauses: string[
   'stores under names that are too long': ['closing', ...sessions],
   'keeps what it has stored when it is linked again': ['linking', anew],
   'writes back what it has discarded': ['linking', anew],
+  'fetches files without a signal': ['sending', 'carries media'],
+  'says of no file where it is': ['receiving', 'hands over what contacts write'],
   'leaves out when to connect again': [
     'resuming',
     'a broken connection is reported once and left to the gateway',
@@ -71,6 +73,8 @@ const said: Readonly<Record<string, string>> = {
   'names who writes by getters':
     'emit: from.phone is no property of its own, and what only a prototype has is not read',
   'stores under names that are too long': 'credentials.set: the name of a credential has 191',
+  'fetches files without a signal': 'fetchMedia: its signal is no AbortSignal',
+  'says of no file where it is': 'the medium has a url, or can be opened',
   'opens sessions that cannot be logged out':
     'the driver opened what is no session: logOut is no function',
 };

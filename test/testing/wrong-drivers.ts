@@ -104,6 +104,20 @@ export const wrongDrivers: Readonly<Record<string, Wrong>> = {
     spoil: (driver) => through(driver, (real) => storing(real, { clear: () => Promise.resolve() })),
   },
   'writes back what it has discarded': { spoil: (driver) => through(driver, writingBack) },
+  'fetches files without a signal': {
+    spoil: (driver) =>
+      through(driver, (real) =>
+        having(real, { fetchMedia: (media) => Reflect.apply(real.fetchMedia, real, [media]) }),
+      ),
+  },
+  'says of no file where it is': {
+    spoil: (driver) =>
+      emitting(driver, (event) =>
+        event.type === 'message' && event.media !== null
+          ? { ...event, media: { ...event.media, url: null } }
+          : event,
+      ),
+  },
   'leaves out when to connect again': {
     spoil: (driver) =>
       emitting(driver, (event) =>

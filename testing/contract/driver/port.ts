@@ -154,7 +154,13 @@ export class MemoryPort implements Port {
     return new TypeError(`${call}: the driver contract knows no such value`);
   }
 
-  async fetchMedia({ url }: OutboundMedia): Promise<MediaFile> {
+  async fetchMedia({ url }: OutboundMedia, signal: AbortSignal): Promise<MediaFile> {
+    // Types do not bind a driver at run time.
+    if (!(signal instanceof AbortSignal)) {
+      const why = 'fetchMedia: its signal is no AbortSignal';
+      this.nonsense.push(why);
+      throw new TypeError(why);
+    }
     const file = this.media.get(url);
     if (file !== undefined) return file;
     throw new DriverError('media_unavailable', `${url} cannot be fetched`, { certain: true });

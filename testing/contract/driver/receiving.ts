@@ -21,7 +21,13 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
     t.ok(isSame(message.from, await world.contact(opened.account, 1)));
     if (!capabilities.media) return;
     await write(opened, 'a caption', { mediaUrl: 'https://example.com/picture.jpg' });
-    t.match(await opened.port.message(), { text: 'a caption', media: { kind: 'image' } });
+    const captioned = await opened.port.message();
+    t.match(captioned, { text: 'a caption', media: { kind: 'image' } });
+    const { url, open } = captioned.media ?? {};
+    t.ok(
+      typeof open === 'function' || typeof url === 'string',
+      'the medium has a url, or can be opened',
+    );
   });
 
   await bench.clause(t, 'every message has an id of its own', false, async (t) => {
