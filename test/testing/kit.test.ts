@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import t from 'tap';
+import type { DriverEvent } from '../../core/contracts/driver.ts';
 import { runDriver } from '../../testing/kit/driver-harness.ts';
 import { startGateway } from '../../testing/kit/gateway.ts';
 import { startSimulatedNetwork } from '../../testing/kit/simulated-network.ts';
@@ -26,6 +27,25 @@ t.test('two harnesses on one network send messages of their own', async (t) => {
     { text: 'of the second', attempts: 1 },
   ]);
 });
+
+t.test(
+  'an account that resumes answers what came of it, and not of the connection before',
+  async (t) => {
+    const phone = network.phone({ phone: phoneNumber(3), channel: 'msgapp_web' });
+    const harness = await runDriver(network.driver('msgapp_web'));
+    t.teardown(() => harness.close());
+    const account = harness.open(phoneNumber(3));
+    await account.link();
+    await phone.scan();
+    await account.state('connected');
+    await phone.befall('drop');
+    await until('the loss', async () => (isLost(account.events.at(-1)) ? true : undefined));
+    t.match(await account.resume(), { type: 'state', state: 'connected' });
+    await phone.befall('drop');
+    await until('the loss', async () => (isLost(account.events.at(-1)) ? true : undefined));
+    t.match(await account.link(), { type: 'show_qr' });
+  },
+);
 
 t.test('a phone has a number that can be one', async (t) => {
   for (const phone of [number.slice(1), '', 'Ada']) {
@@ -65,3 +85,7 @@ t.test('a gateway ends with its test, however that ends', async (t) => {
   await owner.kill('SIGKILL');
   await until('the end of the gateway', async () => ((await answers()) ? undefined : true));
 });
+
+function isLost(event: DriverEvent | undefined): boolean {
+  return event?.type === 'state' && event.state === 'lost';
+}

@@ -76,6 +76,7 @@ export class HarnessAccount {
   async link(request: Partial<LinkRequest> = {}): Promise<LinkWord> {
     const [method] = this.#driver.capabilities.linkMethods;
     const nothing = { importContacts: false, importHistory: false };
+    this.#port.passOver();
     await this.#session.link({ method, ...nothing, ...request });
     return await this.shown();
   }
@@ -136,6 +137,7 @@ export class HarnessAccount {
 
   /** One attempt to connect from the stored credentials, as after a loss; answers the state that it comes to. */
   async resume(): Promise<LinkWord> {
+    this.#port.passOver();
     await this.#session.resume();
     return await this.shown();
   }

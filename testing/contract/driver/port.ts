@@ -189,6 +189,11 @@ export class MemoryPort implements Port {
     }
   }
 
+  /** Passes over all events so far: what is waited for from now on is to come. */
+  passOver(): void {
+    this.#seen = this.events.length;
+  }
+
   /** The next message. */
   async message(withinMs?: number) {
     return await this.next('message', (event) => event.type === 'message', withinMs);
