@@ -65,6 +65,16 @@ const found: Readonly<Record<string, readonly [part: string, ...clauses: string[
     'a restriction is lifted while away',
   ],
   'opens sessions that cannot be logged out': ['closing', ...sessions],
+  'calls not sent what broke off': [
+    'sending|window',
+    'what was under way at an end is uncertain',
+    'a connection lost with all of them under way',
+  ],
+  'calls not sent what it was closed with': [
+    'sending|window',
+    'what was under way at an end is uncertain',
+    'the end of the session ends all of them',
+  ],
   'dates sends by parts of milliseconds': ['resuming', 'resumes from stored credentials'],
 };
 

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type {
-  CredentialStore,
-  Driver,
-  DriverContact,
-  DriverEvent,
-  Port,
-  Session,
+import {
+  type CredentialStore,
+  type Driver,
+  type DriverContact,
+  DriverError,
+  type DriverEvent,
+  type Port,
+  type Session,
 } from '../../core/contracts/driver.ts';
+import { notConnected } from '../../core/contracts/driver-error.ts';
 import type { DriverWorld } from '../../testing/contract/driver.ts';
 
 /** What is wrong about a driver of the simulated network. */
@@ -131,6 +133,8 @@ export const wrongDrivers: Readonly<Record<string, Wrong>> = {
       capabilities: { ...driver.capabilities, remoteLink: false },
     }),
   },
+  'calls not sent what broke off': { spoil: (driver) => denying(driver, 'broken') },
+  'calls not sent what it was closed with': { spoil: (driver) => denying(driver, 'closed') },
   'dates sends by parts of milliseconds': {
     spoil: (driver) =>
       changed(driver, (session) => ({
@@ -309,6 +313,28 @@ function saying(driver: Driver, outcome: Awaited<ReturnType<Session['logOut']>>)
       return outcome;
     },
   }));
+}
+
+/** A driver without repeats that says of what was under way at such an end that it surely was not sent. */
+function denying(driver: Driver, end: 'broken' | 'closed'): Driver {
+  const capabilities = { ...driver.capabilities, deduplicates: false };
+  return changed({ ...driver, capabilities }, (session) => {
+    let isClosed = false;
+    return {
+      close() {
+        isClosed = true;
+        session.close();
+      },
+      async send(message, signal) {
+        try {
+          return await session.send(message, signal);
+        } catch (error) {
+          const isDoubtful = error instanceof DriverError && !error.certain && !signal.aborted;
+          throw isDoubtful && isClosed === (end === 'closed') ? notConnected(error) : error;
+        }
+      },
+    };
+  });
 }
 
 /** Methods in place of a session's own; undefined: it lacks that one. */

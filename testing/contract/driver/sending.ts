@@ -54,6 +54,19 @@ export async function sending(t: Test, bench: Bench): Promise<void> {
     },
   );
 
+  await bench.clause(t, 'what was under way at an end is uncertain', false, async (t) => {
+    for (const end of ['broken', 'closed'] as const) {
+      const { account, session } = await bench.linked();
+      await world.treatSends(account, 'hold');
+      const message = await bench.message(account, `msg_${end}`);
+      const held = failure(session.send(message, patient()));
+      await shownSome(bench, account);
+      if (end === 'closed') session.close();
+      else await world.drop(account);
+      t.match(await held, { certain: false }, `the network has it, and the connection is ${end}`);
+    }
+  });
+
   const deduplicates: Skip = capabilities.deduplicates ? false : 'deduplicates is false';
   await bench.clause(t, 'repeats an uncertain send, shown once', deduplicates, async (t) => {
     const { account, session, port } = await bench.linked();
