@@ -32,6 +32,7 @@ const leftOut = [
   'repeats an uncertain send, shown once',
   'reports how far a message got',
   'a receipt that was not kept comes again',
+  'a receipt that was not kept comes again behind another',
   'a restriction stops sends until it is lifted',
   'a send is repeated after a restart, shown once',
   'a restriction is lifted after a restart',
@@ -45,6 +46,7 @@ const leftOut = [
   'what is no text is a line in brackets',
   'acknowledges only what is durable',
   'what could not be kept comes again',
+  'what was not kept comes again behind another',
   'a repeated message keeps its id',
   'what was written while away comes later, in order',
 ];

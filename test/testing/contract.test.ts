@@ -65,6 +65,14 @@ const found: Readonly<Record<string, readonly [part: string, ...clauses: string[
     'a restriction is lifted while away',
   ],
   'opens sessions that cannot be logged out': ['closing', ...sessions],
+  'acknowledges messages up to the last that was kept': [
+    'receiving',
+    'what was not kept comes again behind another',
+  ],
+  'acknowledges receipts up to the last that was kept': [
+    'sending',
+    'a receipt that was not kept comes again behind another',
+  ],
   'calls not sent what broke off': [
     'sending|window',
     'what was under way at an end is uncertain',

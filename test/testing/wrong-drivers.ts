@@ -133,6 +133,12 @@ export const wrongDrivers: Readonly<Record<string, Wrong>> = {
       capabilities: { ...driver.capabilities, remoteLink: false },
     }),
   },
+  'acknowledges messages up to the last that was kept': {
+    spoil: (driver) => through(driver, (real) => cumulative(real, 'message')),
+  },
+  'acknowledges receipts up to the last that was kept': {
+    spoil: (driver) => through(driver, (real) => cumulative(real, 'receipt')),
+  },
   'calls not sent what broke off': { spoil: (driver) => denying(driver, 'broken') },
   'calls not sent what it was closed with': { spoil: (driver) => denying(driver, 'closed') },
   'dates sends by parts of milliseconds': {
@@ -275,6 +281,21 @@ function storing(real: Port, other: Partial<CredentialStore>): Port {
     clear: () => credentials.clear(),
   };
   return having(real, { credentials: { ...usual, ...other } });
+}
+
+/** A port on which what was refused counts as kept, once a later event of this type was. */
+function cumulative(real: Port, type: DriverEvent['type']): Port {
+  const refused: (() => void)[] = [];
+  const emit = async (event: DriverEvent): Promise<void> => {
+    try {
+      await real.emit(event);
+    } catch (error) {
+      if (event.type !== type) throw error;
+      return await new Promise((resolve) => refused.push(resolve));
+    }
+    if (event.type === type) for (const acknowledge of refused.splice(0)) acknowledge();
+  };
+  return having(real, { emit });
 }
 
 function counting(real: Port): Port {

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { DriverError, type MediaFile } from '../../../core/contracts/driver.ts';
+import { DriverError, type DriverEvent, type MediaFile } from '../../../core/contracts/driver.ts';
 import { type Bench, patient, type Skip } from './bench.ts';
 
 /** Sending, its failures, and receipts. */
@@ -147,6 +147,32 @@ export async function sending(t: Test, bench: Bench): Promise<void> {
       await bench.quiet();
       const { port: later } = await bench.resumed(opened);
       t.match(await later.receipt(), { status });
+    },
+  );
+
+  await bench.clause(
+    t,
+    'a receipt that was not kept comes again behind another',
+    receipts || bench.nothingKept,
+    async (t) => {
+      const opened = await bench.linked();
+      const { account, port, session } = opened;
+      const [first, second] = ['msg_receipt_lost', 'msg_receipt_kept'];
+      const { networkId } = await session.send(await bench.message(account, first), patient());
+      const sent = await session.send(await bench.message(account, second), patient());
+      const isFirst = (event: DriverEvent) =>
+        event.type === 'receipt' && (event.reference === first || event.networkId === networkId);
+      port.onEmit = async (event) => {
+        if (isFirst(event)) throw new Error('the database is away');
+      };
+      const status = capabilities.receipts === 'read' ? 'read' : 'delivered';
+      await world.report(account, { reference: first, networkId }, status);
+      await world.report(account, { reference: second, networkId: sent.networkId }, status);
+      await port.receipt();
+      await bench.settled(opened);
+      const { port: later } = await bench.resumed(opened);
+      while (!isFirst(await later.receipt()));
+      t.pass('not acknowledged with what was kept behind it');
     },
   );
 
