@@ -1136,8 +1136,8 @@ export interface paths {
          * @description Answers as soon as there is an event after the cursor, with up to `limit` of them, or with none when `timeout_s`
          *     is over. Pass `cursor` to the next call: following it yields every event exactly once, in one order, whatever
          *     stops or starts meanwhile. Events about one message or account come in the order in which they happened.
-         *     Without a cursor it begins now, or with the oldest event that is kept: `from`. With a filter an answer may be
-         *     empty although `has_more` is true: call again.
+         *     Without a cursor it begins now, or with the oldest event that is kept: `from`. An answer may be empty although
+         *     `has_more` is true, with a filter or while a contact is being forgotten: call again.
          *
          *     Events are kept for 7 days (unless configured otherwise). At most five of these calls may be open at once, beside
          *     those that wait for messages; a sixth is refused with `wait_concurrency`. No webhook is needed.
@@ -2515,7 +2515,7 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             until: string;
-            /** @description deliveries to repeat when it began, counted up to 100000: there may be more then */
+            /** @description deliveries to repeat, counted up to 100000 when it began, and at least `recovered` */
             total: number;
             /** @description deliveries that were handed over again */
             recovered: number;

@@ -54,11 +54,14 @@ export function Deliveries(props: { session: Session; id: string; events: readon
     [session, id, filter],
     5_000,
   );
-  const showReplay = (anew: Delivery) =>
+  const showReplay = (anew: Delivery) => {
     loaded.replace(({ items, hasMore }) => ({
       items: items.map((one) => (one.id === anew.id ? anew : one)),
       hasMore,
     }));
+    // A read under way was dropped for it.
+    loaded.reload();
+  };
   const events = props.events as readonly Delivery['event'][];
   return (
     <section class="card">

@@ -30,7 +30,7 @@ const Job = Closed(
     since: Timestamp,
     until: Timestamp,
     total: Type.Integer({
-      description: `deliveries to repeat when it began, counted up to ${totalMost}: there may be more then`,
+      description: `deliveries to repeat, counted up to ${totalMost} when it began, and at least \`recovered\``,
     }),
     recovered: Type.Integer({ description: 'deliveries that were handed over again' }),
     created_at: Timestamp,
@@ -153,7 +153,7 @@ function jobView(one: Recovery): Static<typeof Job> {
     deliveries: one.states.length > 1 ? 'all' : state,
     since: timestamp(one.since),
     until: timestamp(one.until),
-    // Some may have shown after it began.
+    // Only so many were counted, and some may have shown since.
     total: Math.max(one.total, one.recovered),
     recovered: one.recovered,
     created_at: timestamp(one.createdAt),
