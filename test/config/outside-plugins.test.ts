@@ -54,8 +54,11 @@ interface Configured {
   readonly options: Record<string, unknown>;
 }
 
-const load = (plugins: Readonly<Record<string, Configured>>): Promise<readonly GatewayPlugin[]> =>
-  loadPlugins(plugins, { log, folder, before, after, bootMs: 1_000 });
+const load = (
+  plugins: Readonly<Record<string, Configured>>,
+  bootMs = 60_000,
+): Promise<readonly GatewayPlugin[]> =>
+  loadPlugins(plugins, { log, folder, before, after, bootMs });
 
 const boot = async (plugins: readonly GatewayPlugin[]) =>
   createGateway({
@@ -129,7 +132,7 @@ t.test('one that fails stops the start and is named', async (t) => {
   await t.rejects(boot(await load({ it: named('fails') })), {
     message: /^plugins\.it could not boot: not now \(\/.+main\.js:1:\d+\)$/,
   });
-  await t.rejects(boot(await load({ it: named('hangs') })), {
+  await t.rejects(boot(await load({ it: named('hangs') }, 1_000)), {
     name: 'ConfigError',
     message: 'plugins.it did not boot within 1 s',
   });

@@ -87,6 +87,7 @@ t.test('what dialogs leave behind', { skip: skipWithoutBrowser }, async (t) => {
     await other.keyboard.press('Escape');
     await other.getByRole('heading', { name: 'Ada, lost' }).waitFor();
     t.pass('is shown all the same');
+    await other.unrouteAll({ behavior: 'wait' });
     await other.close();
   });
 

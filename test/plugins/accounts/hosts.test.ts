@@ -525,6 +525,7 @@ t.test('a connect that has linked as its process stops is answered, and goes on'
   one.driver.behaviour.link = (session) => {
     void session.state('connected').catch(() => undefined);
   };
+  const late = await World.open(t, world.url);
   const caller = await world.tenant();
   const call = { channel: 'msgapp_web', identifier: '+15555000012', options: plainOptions('qr') };
   const connecting = one.connections.connect(caller, {
@@ -532,7 +533,7 @@ t.test('a connect that has linked as its process stops is answered, and goes on'
     ...{ forceNew: true, waitForStep: true, unreachable: 'refuse' },
   });
   await until('the link', async () => isLinked || undefined);
-  const other = await world.start({}, (await World.open(t, world.url)).storage);
+  const other = await world.start({}, late.storage);
   const [{ view }] = await Promise.all([connecting, one.stop()]);
   t.match(view.state, { status: 'connected', linked: true });
   await until('it to be resumed', async () => other.listener.session?.connected || undefined);

@@ -567,7 +567,7 @@ for (const { name, create } of databases) {
     });
 
     t.test('a connect that links as its time ends is not undone', async (t) => {
-      const { world, process, caller } = await begin(t, { requestTimeoutMs: 1_000 });
+      const { world, process, caller } = await begin(t, { requestTimeoutMs: 4_000 });
       const { driver, storage } = process;
       const [fresh, known, pairing] = [newNumber(), newNumber(), newNumber()];
       await connect(process, caller, known);

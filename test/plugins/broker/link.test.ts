@@ -20,7 +20,7 @@ function failuresOf(t: Test, address: string, setUp: LinkOptions['setUp']): [num
     url: address,
     ca: undefined,
     name: 'publisher',
-    timing: impatient,
+    timing: { ...impatient, connectMs: 30_000, patienceMs: 30_000 },
     log: createLog('debug', { write }),
     setUp,
     onUp: () => undefined,

@@ -129,6 +129,7 @@ for (const engine of databases) {
   });
 
   t.test(`refused openers are not kept where they restrict nothing, ${engine.name}`, async (t) => {
+    await awaitMidnight();
     const database = await engine.create(t);
     const stage = await openStage(t, database.url, { openers: 2, refusals: 0 });
     const { tenantId } = await makeTenant(stage);
