@@ -3,7 +3,7 @@ export const longestCredentialName = 190;
 
 /**
  * Checks the names under which a driver stores credentials; one that is deleted may have any. Pure.
- * @throws TypeError that says how long the first is that is too long, and not what it is: it may name a contact
+ * @throws TypeError with the length of a name that is too long; the name itself may be that of a contact
  */
 export function refuseLongNames(values: Readonly<Record<string, string | null>>): void {
   for (const [name, value] of Object.entries(values)) {

@@ -8,8 +8,8 @@ const transfers: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Makes a transfer fail with the wait that the network names, where that is a longer one: slept through, it would look
- * like silence, and whoever gives the transfer up would ask again inside the wait.
+ * Fails a transfer for which the network names a longer wait. Slept through, such a wait looks like silence, after which
+ * the transfer is asked for again inside the wait.
  * @param longestMs the longest wait that is slept through, milliseconds
  */
 export function failingTransfers(longestMs: number): RpcCallMiddleware {

@@ -3,14 +3,15 @@ import type { tl } from '@mtcute/core';
 import { uploadFile } from '@mtcute/core/methods.js';
 import { DriverError, type MediaFile } from '../../../core/contracts/driver.ts';
 import { type CallLimits, type Client, NoAnswer } from '../client.ts';
-import type { NamedWaits } from '../named-waits.ts';
+import { contactWait, type NamedWaits } from '../named-waits.ts';
 import { isRpcErrorNamed, meaningOf } from '../rpc-errors.ts';
 
 /** Pause after an upload that failed although the connection is up, in milliseconds. */
 const failedPauseMs = 5_000;
 
-/** The call that uploads a part of a file; stands for that of large files, too. */
+/** The method by which waits for uploads are noted: one wait holds for small and large files. */
 const uploading = 'upload.saveFilePart';
+const toWait = 'the network asks to wait before it takes a file';
 
 /** Kinds of pictures that the network shows as photos, under names with these endings; it takes others as files. */
 const photos: Readonly<Record<string, string>> = {
@@ -49,8 +50,7 @@ export function isNotPhoto(error: unknown): boolean {
 
 /** To be called also before a file is fetched for an upload. @throws DriverError while a wait for uploads is ahead */
 export function refuseInsideWait(waits: NamedWaits): void {
-  const leftMs = waits.leftMs(uploading);
-  if (leftMs > 0) throw toWait(leftMs);
+  waits.refuseInside(uploading, toWait);
 }
 
 /**
@@ -86,7 +86,7 @@ export async function upload(
     if (signal.aborted || client.signal.aborted) throw notUploaded(0);
     waits.note(uploading, error);
     const meaning = meaningOf(error);
-    if (meaning?.kind === 'wait') throw toWait(meaning.ms, error);
+    if (meaning?.kind === 'wait') throw contactWait(toWait, meaning.ms, error);
     throw error instanceof NoAnswer ? notUploaded(failedPauseMs) : error;
   } finally {
     stream.destroy();
@@ -108,15 +108,6 @@ function mediaOf(given: MediaFile, file: tl.TypeInputFile): Uploaded {
   const asFile = { _: 'inputMediaUploadedDocument', file, mimeType, attributes } as const;
   if (photoEnding(given) === null) return { media: asFile, asFile: null };
   return { media: { _: 'inputMediaUploadedPhoto', file }, asFile };
-}
-
-function toWait(retryAfterMs: number, cause?: unknown): DriverError {
-  return new DriverError('flood_wait', 'the network asks to wait before it takes a file', {
-    certain: true,
-    retryAfterMs,
-    concerns: 'contact',
-    cause,
-  });
 }
 
 function notUploaded(retryAfterMs: number): DriverError {

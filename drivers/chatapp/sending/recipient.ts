@@ -1,6 +1,6 @@
 import { type ContactAddress, DriverError, type Port } from '../../../core/contracts/driver.ts';
 import type { Client } from '../client.ts';
-import type { NamedWaits } from '../named-waits.ts';
+import { contactWait, type NamedWaits } from '../named-waits.ts';
 import type { People } from '../people.ts';
 import { type Person, personContact } from '../person.ts';
 import { isRpcError, meaningOf } from '../rpc-errors.ts';
@@ -57,7 +57,7 @@ async function byId(
 ): Promise<Person | null> {
   const known = await people.find(id);
   if (known !== null) return known;
-  refuseInside(waits, 'messages.getDialogs');
+  waits.refuseInside('messages.getDialogs', toWait);
   try {
     await client.run(() => chatList.takeOnce(client), { signal });
   } catch (error) {
@@ -72,7 +72,7 @@ async function byPhone(
   phone: string,
   signal: AbortSignal,
 ): Promise<Person | null> {
-  refuseInside(waits, 'contacts.resolvePhone');
+  waits.refuseInside('contacts.resolvePhone', toWait);
   try {
     const answer = await client.call(
       { _: 'contacts.resolvePhone', phone: phone.slice(1) },
@@ -100,25 +100,12 @@ async function byPhone(
   }
 }
 
-/** @throws DriverError while a wait for the method is ahead: it is that of all contacts who have to be looked up */
-function refuseInside(waits: NamedWaits, method: string): void {
-  const leftMs = waits.leftMs(method);
-  if (leftMs > 0) throw toWait(leftMs);
-}
-
-function toWait(retryAfterMs: number, cause?: unknown): DriverError {
-  return new DriverError('flood_wait', 'the network asks to wait before it looks a contact up', {
-    certain: true,
-    retryAfterMs,
-    concerns: 'contact',
-    cause,
-  });
-}
+const toWait = 'the network asks to wait before it looks a contact up';
 
 /** Error of a message that was not sent, since the network could not be asked for the contact. */
 function lookUpFailure(error: unknown): unknown {
   const meaning = meaningOf(error);
-  if (meaning?.kind === 'wait') return toWait(meaning.ms, error);
+  if (meaning?.kind === 'wait') return contactWait(toWait, meaning.ms, error);
   if (meaning?.kind === 'internal') {
     return new DriverError('network_failed', 'the network failed to look a contact up', {
       certain: true,

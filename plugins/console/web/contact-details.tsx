@@ -44,7 +44,7 @@ function Details(props: {
       ...Object.fromEntries(changed.map((flag) => [flag, chosen.includes(flag)])),
     };
     if (Object.keys(body).length === 0) return;
-    // Where the answer is lost it may have changed all the same.
+    // The contact may have changed although the answer was lost.
     await session.patient
       .call('update_contact', { path: { id: contact.id }, body })
       .finally(props.onChange);

@@ -2,8 +2,8 @@ import type { EventType } from '../../../core/contracts/events.ts';
 import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 
 /**
- * A numbered event with its body, byte for byte as webhooks send it but for the address of media. Null: the messages of
- * its contact are being deleted, and nobody is told of it any more.
+ * A numbered event with its body, byte for byte as webhooks send it but for the address of media. A null body: the
+ * messages of the event's contact are being deleted.
  */
 export interface FeedEvent {
   readonly id: string;
@@ -42,8 +42,8 @@ interface FeedColumns {
 }
 
 /**
- * The body of an event that may be told. Erasures of contacts are rare and in one short table: without one no message is
- * read.
+ * The body of an event; null while its contact is being erased. Messages are read only while the short table of erasures
+ * has a contact.
  */
 const toldPayload = `case when exists (
   select 1 from erasures where (id >= 'con' and id < 'coo') or (id >= 'fgt' and id < 'fgu')
