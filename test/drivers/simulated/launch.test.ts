@@ -232,6 +232,7 @@ t.test('a flag that is no whole number is named', async (t) => {
     const network = startProcess(t, [main, `--${flag}=${text}`], env);
     await Promise.race([network.exit, network.waitFor(/listening/)]);
     t.match(await network.kill(), { code: 1 }, network.output);
+    await network.waitFor(/\n/);
     t.ok(network.output.includes(`--${flag} takes whole numbers of at least 1, not "${text}"`));
   }
 });
@@ -243,6 +244,7 @@ t.test('a network that cannot start says why in a sentence', async (t) => {
     const network = startProcess(t, [main], { DATA_DIR: dataDir, ...env });
     await Promise.race([network.exit, network.waitFor(/listening/)]);
     t.match(await network.kill(), { code: 1 }, network.output);
+    await network.waitFor(/\n/);
     t.match(network.output.trimEnd(), sentence);
   };
   const { port } = new URL(await listening(t, createServer()));

@@ -282,6 +282,7 @@ t.test('a delivery that is being read stays', { skip: skipWithoutBrowser }, asyn
   answer = 500;
   await write('not taken');
   await status.selectOption({ label: 'Failed' });
+  await rows.nth(1).waitFor({ state: 'detached' });
   await page.locator('.rows summary').getByText('Failed').click();
   answer = 200;
   await replay.click();
