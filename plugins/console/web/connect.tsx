@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { PageProps } from './app.tsx';
 import { Choice, Field, Form, useTask } from './forms.tsx';
 import { Linking } from './linking.tsx';
@@ -49,25 +49,16 @@ function NumberForm({ session, channels }: { session: Session; channels: readonl
   // biome-ignore lint/correctness/useExhaustiveDependencies: another channel has other methods
   useEffect(() => setMethod(methods[0] ?? ''), [channel]);
   const task = useTask();
-  const isThere = useRef(true);
-  useEffect(
-    () => () => {
-      isThere.current = false;
-    },
-    [],
-  );
   if (channels.length === 0) return <Problem error={texts.connect.noChannel} />;
-  const start = async () => {
+  const start = () => {
     const body = { identifier: identifier.trim(), link_method: method };
-    const connection = await session.client.call('connect', { path: { channel }, body });
-    // Whoever has gone on to another page stays there.
-    if (isThere.current) open('connect', channel, connection.identifier);
+    return session.client.call('connect', { path: { channel }, body });
   };
   return (
     <Form
       class="card"
       task={task}
-      run={() => task.run(start)}
+      run={() => task.run(start, (connection) => open('connect', channel, connection.identifier))}
       action={texts.connect.start}
       onCancel={() => open('accounts')}
     >

@@ -40,6 +40,8 @@ export function Confirm(props: {
   text: string;
   action: string;
   run: () => Promise<unknown>;
+  /** Default: `onClose`. */
+  onDone?: () => void;
   onClose: () => void;
 }) {
   const task = useTask();
@@ -48,7 +50,7 @@ export function Confirm(props: {
       <p>{props.text}</p>
       <Ways
         task={task}
-        run={() => task.run(props.run, props.onClose)}
+        run={() => task.run(props.run, props.onDone ?? props.onClose)}
         action={props.action}
         tone="danger"
         onCancel={props.onClose}
@@ -114,16 +116,26 @@ export function Form({
 
 type Task = ReturnType<typeof useTask>;
 
-/** Something that a person started: one at a time, its failure kept until the next try. */
+/**
+ * Something that a person started: one at a time, its failure kept until the next try. `onDone` takes its answer where
+ * the person has not gone on to another page.
+ */
 export function useTask() {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  const run = async (work: () => Promise<unknown>, onDone?: () => void) => {
+  const isThere = useRef(true);
+  useLayoutEffect(
+    () => () => {
+      isThere.current = false;
+    },
+    [],
+  );
+  const run = async <Answer,>(work: () => Promise<Answer>, onDone?: (answer: Answer) => void) => {
     setBusy(true);
     setError(null);
     try {
-      await work();
-      onDone?.();
+      const answer = await work();
+      if (isThere.current) onDone?.(answer);
     } catch (failure) {
       setError(failure);
     } finally {

@@ -55,17 +55,20 @@ function Fields(props: { session: Session; all: readonly Account[]; onClose: () 
   const [to, setTo] = useState('');
   const [text, setText] = useState('');
   const task = useTask();
-  const send = async () => {
+  const send = () => {
     const target = kind === 'phone' ? { phone: to.trim() } : { address: to.trim() };
     const body = { to: target, account_id: accountId, text };
     const what = JSON.stringify(body);
-    const answer = await sendOnce(session, session.keys, what, body, task.error !== null);
-    open('conversations', answer.account_id, answer.contact_id);
+    return sendOnce(session, session.keys, what, body, task.error !== null);
+  };
+  const follow = (sent: Awaited<ReturnType<typeof send>>) => {
+    onClose();
+    open('conversations', sent.account_id, sent.contact_id);
   };
   return (
     <Form
       task={task}
-      run={() => task.run(send, onClose)}
+      run={() => task.run(send, follow)}
       action={texts.conversations.send}
       lost={texts.conversations.lost}
       onCancel={onClose}

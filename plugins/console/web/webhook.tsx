@@ -86,10 +86,8 @@ export function Webhook({ session, id }: { session: Session; id: string }) {
                   title={texts.webhooks.removeTitle(webhook.name)}
                   text={texts.webhooks.removeText}
                   action={texts.webhooks.remove}
-                  run={async () => {
-                    await client.call('delete_webhook', { path });
-                    open('webhooks');
-                  }}
+                  run={() => client.call('delete_webhook', { path })}
+                  onDone={() => open('webhooks')}
                   onClose={() => show(null)}
                 />
               )}

@@ -158,6 +158,33 @@ t.test('what dialogs leave behind', { skip: skipWithoutBrowser }, async (t) => {
     }
   });
 
+  await t.test('no page that an answer would open after Back', async (t) => {
+    await page.goto(`${origin}/console#/keys`);
+    await page.goto(`${origin}/console#/conversations`);
+    await page.getByRole('button', { name: 'New message' }).click();
+    await dialog.getByLabel('To (phone number)').fill(phoneNumber(102));
+    await dialog.getByLabel('Text').fill('Hello again');
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const isPost = (method: string) => method === 'POST';
+    await page.route('**/v1/messages', (route) =>
+      isPost(route.request().method()) ? held.then(() => route.continue()) : route.fallback(),
+    );
+    const asking = page.waitForRequest((request) => isPost(request.method()));
+    await dialog.getByRole('button', { name: 'Send' }).click();
+    const answer = (await asking).response();
+    await page.goBack();
+    await dialog.waitFor({ state: 'detached' });
+    goOn();
+    await (await answer)?.finished();
+    // The page has had this answer before the one that is asked for now.
+    await page.evaluate("fetch('v1/me').then((answer) => answer.text())");
+    t.match(page.url(), /#\/keys$/);
+    await page.unrouteAll({ behavior: 'wait' });
+  });
+
   await t.test('a key that was made or deleted while the answer was lost', async (t) => {
     await page.goto(`${origin}/console#/keys`);
     const lose = (route: Route) => route.fetch().then(() => route.abort());
