@@ -50,6 +50,29 @@ t.test('a gateway of compose.yaml starts with what .env.example asks for', async
   }
 });
 
+t.test('a setting that stands in .env alone reaches each gateway', async (t) => {
+  const further = {
+    CHATAPP_API_ID: '12345',
+    CHATAPP_API_HASH: 'hash',
+    MSGAPP_WEB_VERSION: '2.3000.1',
+    GATEWAY_LIMITS__WAITS: '4',
+    LOG_LEVEL: '',
+  };
+  for (const gateway of gateways) {
+    t.same(gateway?.env_file, [{ path: '.env', required: false }]);
+    const config = loadConfig({
+      env: { ...filledIn, ...further, ...environmentOf(gateway) },
+      file: null,
+    });
+    t.match(config.drivers, {
+      chatapp: { api_id: 12_345, api_hash: 'hash' },
+      msgapp_web: { web_version: '2.3000.1' },
+    });
+    t.equal(config.limits.waits, 4);
+    t.equal(config.log_level, 'info', 'an empty one is none');
+  }
+});
+
 t.test('.env.example names each variable of compose.yaml, and no other', async (t) => {
   const example = readFileSync(join(project, '.env.example'), 'utf8');
   const named = [...example.matchAll(/^(\w+)=/gm)].map(([, name]) => name);

@@ -9,6 +9,7 @@ export interface ComposeService {
   readonly hostname?: string;
   readonly profiles?: readonly string[];
   readonly command?: readonly string[];
+  readonly env_file?: readonly { readonly path: string; readonly required: boolean }[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
