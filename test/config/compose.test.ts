@@ -152,6 +152,30 @@ t.test('the programs that compose.yaml names are in the image', async (t) => {
     t.ok(existsSync(join(project, `${program}.ts`)), program);
 });
 
+t.test(
+  'the commands of the pages name services of compose.yaml and programs of the image',
+  async (t) => {
+    const pages = ['README.md', 'docs/production.md', 'docs/going-live.md', 'docs/security.md'];
+    const text = pages.map((page) => readFileSync(join(project, page), 'utf8')).join('\n');
+    const runs =
+      /docker compose (?:run|exec|up|stop)(?: -[\w-]+)* (?!-)([a-z][\w-]*(?: gateway-\d)*)(?: node ([\w/.]+))?/g;
+    const commands = [...text.matchAll(runs)];
+    t.ok(commands.length > 9);
+    for (const [command, names = '', program] of commands) {
+      for (const name of names.split(' ')) t.ok(file.services[name], command);
+      if (program !== undefined) t.equal(program, 'dist/main.js', command);
+    }
+    const [, deployment = ''] =
+      /kubectl exec deployment\/(\S+) -- node dist\/main\.js/.exec(text) ?? [];
+    t.ok(
+      manifests().some(
+        ({ kind, metadata }) => kind === 'Deployment' && metadata.name === deployment,
+      ),
+      deployment,
+    );
+  },
+);
+
 t.test('a service named gateway puts no settings into the pods of Kubernetes', async (t) => {
   const podded = manifests().filter(({ spec }) => spec?.template !== undefined);
   t.equal(podded.length, 4);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { startGateway } from '../harness/processes.ts';
@@ -15,6 +15,37 @@ function documentedShell(text: string): string {
   const blocks = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
   return blocks.find((block) => block.includes(text)) ?? '';
 }
+
+t.test('the page puts the unit where systemd finds it, and changes the version', async (t) => {
+  const [opt, former] = ['opt/messaging-gateway', 'opt/messaging-gateway-old'];
+  const folder = t.testdir({ etc: { systemd: { system: {} } }, opt: {} });
+  const put = (name: string) =>
+    cpSync(join(project, 'ops'), join(folder, name, 'ops'), { recursive: true });
+  const run = (script: string) => {
+    const print = (program: string) => `${program}() { echo "$FUNCNAME $* in $PWD/"; }`;
+    const stubs = ['npm', 'systemctl'].map(print).join('\n');
+    const here = script.replaceAll(/ \/(etc|opt)/g, ` ${folder}/$1`);
+    const { stdout, stderr } = spawnSync('bash', ['-euc', `${stubs}\n${here}`], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    t.equal(stderr, '');
+    return stdout.replaceAll(folder, '').trim().split('\n');
+  };
+  put(opt);
+  t.same(run(documentedShell('npm ci')), [`npm ci in /${opt}/`]);
+  t.equal(readFileSync(join(folder, 'etc/systemd/system/messaging-gateway.service'), 'utf8'), unit);
+  t.ok(unit.includes(`WorkingDirectory=/${opt}\n`));
+
+  put(`${opt}-new`);
+  writeFileSync(join(folder, `${opt}-new`, 'version'), 'new');
+  t.same(run(documentedShell('systemctl stop')), [
+    'systemctl stop messaging-gateway in /',
+    'systemctl start messaging-gateway in /',
+  ]);
+  t.equal(readFileSync(join(folder, opt, 'version'), 'utf8'), 'new');
+  t.same(readdirSync(join(folder, former)), ['ops']);
+});
 
 t.test('the first start under systemd writes no key into the journal', async (t) => {
   const folder = t.testdir({});
