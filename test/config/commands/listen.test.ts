@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import t from 'tap';
 import { verifyWebhook } from '../../../public/client.ts';
@@ -22,14 +23,27 @@ t.test('events are triggered, and forwarded to a receiver of this machine', asyn
       async () => process.output.includes(text) || undefined,
     );
   const url = receiver.url('/hook');
-  const commands = (await guideBlocks('docs/webhooks.md')).flatMap(({ text }) =>
+  const blocks = await guideBlocks('docs/webhooks.md');
+  const making = blocks.flatMap(({ text }) => /^export .* WEBHOOK_SECRET=.*$/m.exec(text) ?? [])[0];
+  const commands = blocks.flatMap(({ text }) =>
     [...text.matchAll(/^npm run gateway -- (.*)$/gm)].map(([, command = '']) => command),
   );
   const [listen = '', documented = ''] = commands;
-  const words = listen.replace('http://localhost:4000/hook', url).split(' ');
+  const { stdout: secret } = spawnSync('bash', ['-euc', `${making}; printf %s "$WEBHOOK_SECRET"`], {
+    env: { ...process.env, KEY: key },
+    encoding: 'utf8',
+  });
+  const words = listen
+    .replace('http://localhost:8080', url)
+    .replace('"$WEBHOOK_SECRET"', secret)
+    .split(' ');
+  const alone = startProcess(t, ['main.ts', 'listen', '--forward', url], env);
+  await prints(alone, 'Ctrl+C');
+  t.match(alone.output, /Signing secret: whsec_\S{44}\n/, 'it makes one that it is not given');
+  await alone.kill('SIGINT');
   const listening = startProcess(t, ['main.ts', ...words], env);
   await prints(listening, 'Ctrl+C');
-  const [, secret = ''] = /Signing secret: (\S+)/.exec(listening.output) ?? [];
+  t.match(listening.output, `Signing secret: ${secret}\n`);
 
   t.equal(documented, 'trigger message.received --text hi');
   const events = [
