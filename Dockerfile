@@ -16,6 +16,8 @@ COPY --from=build /gateway/node_modules ./node_modules
 COPY --from=build /gateway/dist ./dist
 # A volume takes its owner from the folder that it is mounted on.
 RUN mkdir /data /media && chown node:node /data /media
+# Packages of an image upon this one import the gateway by its name: docs/production.md.
+RUN ln -s .. node_modules/messaging-gateway
 USER node
 VOLUME /data
 EXPOSE 3000
