@@ -79,7 +79,7 @@ export const reasons: Readonly<Record<AccountReason, ReasonMeaning>> = {
     toDo: 'connect again',
   },
   safety_limits: {
-    means: 'the gateway itself stops the account for a while: too many openers were refused',
+    means: 'the gateway itself stops the account for a while: too many first messages were refused',
     toDo: 'wait until it ends; write to fewer strangers',
   },
 };
