@@ -1,6 +1,7 @@
 import { type Logger, type LoggerOptions, pino } from 'pino';
 import { requestFields } from './current-request.ts';
 import { GatewayError } from './errors.ts';
+import { LogOutput } from './log-output.ts';
 
 /** The gateway's structured log: pino, so that plugins can make children of it. */
 export type GatewayLog = Logger;
@@ -9,7 +10,10 @@ export type GatewayLog = Logger;
  * Makes the process's log: JSON lines on standard output (or another stream).
  * @param level pino's levels; `silent` for none
  */
-export function createLog(level: string, destination?: { write(line: string): void }): GatewayLog {
+export function createLog(
+  level: string,
+  destination: { write(line: string): void } = standardOutput(),
+): GatewayLog {
   const children = new Set<WeakRef<GatewayLog>>();
   const gone = new FinalizationRegistry<WeakRef<GatewayLog>>((child) => children.delete(child));
   const options: LoggerOptions = {
@@ -37,9 +41,19 @@ export function createLog(level: string, destination?: { write(line: string): vo
       censor: '***',
     },
   };
-  const log = destination === undefined ? pino(options) : pino(options, destination);
+  const log = pino(options, destination);
   descendants.set(log, children);
   return log;
+}
+
+let output: LogOutput | undefined;
+
+function standardOutput(): LogOutput {
+  if (output !== undefined) return output;
+  const lines = new LogOutput(process.stdout.fd);
+  process.on('exit', () => lines.flushSync());
+  output = lines;
+  return output;
 }
 
 /** The children of a log and theirs: each has a level of its own, which it was made with. */

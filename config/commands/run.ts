@@ -15,6 +15,8 @@ import { UsageError, usage } from './usage.ts';
  * standard error.
  */
 export async function runCommandLine(args: readonly string[], env: Environment): Promise<number> {
+  // Whoever read the output may be gone, as `head` is after its lines; `print` goes on all the same.
+  process.stdout.on('error', () => undefined);
   try {
     return await runCommand(parseCommand(args, env), env);
   } catch (error) {
@@ -30,33 +32,30 @@ async function runCommand(command: Command, env: Environment): Promise<number> {
       return serve(env);
     }
     case 'help':
-      process.stdout.write(usage);
+      await print(usage);
       return 0;
     case 'version':
-      process.stdout.write(`${gatewayVersion}\n`);
+      await print(`${gatewayVersion}\n`);
       return 0;
     case 'settings':
-      process.stdout.write(configReference());
+      await print(configReference());
       return 0;
     case 'listen': {
       const { listen } = await import('./listen.ts');
-      await listen(
-        command.options,
-        (line) => void process.stdout.write(`${line}\n`),
-        endingSignal(),
-      );
+      process.stdout.on('error', () => process.exit(1));
+      await listen(command.options, (line) => void print(`${line}\n`), endingSignal());
       return 0;
     }
     case 'trigger': {
       const { trigger } = await import('./trigger.ts');
       const { json, text } = await trigger(command.options, endingSignal());
-      process.stdout.write(`${command.json ? JSON.stringify(json) : text}\n`);
+      await print(`${command.json ? JSON.stringify(json) : text}\n`);
       return 0;
     }
     case 'doctor': {
       const { doctor } = await import('./doctor.ts');
       const { json, text, code = 0 } = await doctor(env);
-      process.stdout.write(`${command.json ? JSON.stringify(json) : text}\n`);
+      await print(`${command.json ? JSON.stringify(json) : text}\n`);
       return code;
     }
     case 'backup':
@@ -66,16 +65,21 @@ async function runCommand(command: Command, env: Environment): Promise<number> {
         name === 'backup'
           ? await (await import('./backup.ts')).backUp(file, env)
           : await (await import('./restore.ts')).restore(file, env);
-      process.stdout.write(`${asJson ? JSON.stringify(json) : text}\n`);
+      await print(`${asJson ? JSON.stringify(json) : text}\n`);
       return 0;
     }
     default: {
       const { administer } = await import('./administer.ts');
       const { json, text, code = 0 } = await administer(command, env);
-      process.stdout.write(`${command.json ? JSON.stringify(json) : text}\n`);
+      await print(`${command.json ? JSON.stringify(json) : text}\n`);
       return code;
     }
   }
+}
+
+/** Resolves when a reader has taken the text, however slowly, or is gone: the end of the process would cut it off. */
+function print(text: string): Promise<void> {
+  return new Promise((resolve) => process.stdout.write(text, () => resolve()));
 }
 
 /** Whether the message alone says what is wrong. */

@@ -112,7 +112,7 @@ export function startProcess(
 }
 
 /** The program as the run has compiled it; what is no part of it, or not run by `npm test`, is left to tsx. */
-function compiled(args: readonly string[]): readonly string[] {
+export function compiled(args: readonly string[]): readonly string[] {
   if (/\.m?js$/.test(args[0] ?? '')) return args;
   const { TEST_PROGRAM: folder = '' } = process.env;
   // Before it are options of node.
