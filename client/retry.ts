@@ -30,7 +30,7 @@ export async function withRetries<Result>(
   request: () => Promise<Result>,
 ): Promise<Result> {
   const { forMs, signal } = patience;
-  const until = Date.now() + forMs;
+  const until = performance.now() + forMs;
   let faults = 0;
   for (let tries = 0; ; tries += 1) {
     signal?.throwIfAborted();
@@ -41,7 +41,7 @@ export async function withRetries<Result>(
       if (isFault(error)) faults += 1;
       if (!mayPass(error, patience, faults)) throw error;
       const pauseMs = pauseAfter(error, tries);
-      if (Date.now() + pauseMs > until) throw error;
+      if (performance.now() + pauseMs > until) throw error;
       await pause(pauseMs, signal);
     }
   }
@@ -62,7 +62,9 @@ function mayPass(error: unknown, patience: Patience, faults: number): boolean {
     return isRead && status >= 500 && (isEndless || faults <= mostAfterFault);
   }
   if (!isRepeatable || !(error instanceof Unreachable) || isRedirect(error.status)) return false;
-  return isEndless || (error.status ?? 500) >= 429;
+  const { status } = error;
+  // Of a success that arrived without its answer the repeat brings the answer.
+  return isEndless || status === null || status >= 429 || status < 300;
 }
 
 /** How long to wait after a failed try, in milliseconds; a tenth more or less, so that clients do not come at once. */

@@ -47,6 +47,18 @@ t.test('a read is repeated behind a fault of the gateway, and nothing else', asy
   t.equal(change.asked.times, 1);
 });
 
+t.test('a success that arrives without its answer is asked for again', async (t) => {
+  let times = 0;
+  const fetch = async () => {
+    times += 1;
+    if (times === 1) return new Response('<p>All well</p>', { status: 202 });
+    return answer(202, { id: 'msg_1' });
+  };
+  const client = new GatewayClient({ baseUrl: 'http://gateway/v1', apiKey: 'key', fetch });
+  t.match(await client.send({ to, text: 'Hi' }, { idempotencyKey: 'invoice-1' }), { id: 'msg_1' });
+  t.equal(times, 2);
+});
+
 t.test('a Retry-After that no timer can take hurries no stream', async (t) => {
   const longestMs = 2_147_483_647;
   for (const [said, leastMs, mostMs] of [
