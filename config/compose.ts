@@ -137,7 +137,8 @@ function driversPlugin(config: GatewayConfig, log: GatewayLog): GatewayPlugin {
       channels: () => names,
     });
     app.addHook('onClose', async () => {
-      for (const driver of [...simulated.values(), ...live.values()]) await driver.close?.();
+      const drivers = [...simulated.values(), ...live.values()];
+      await Promise.all(drivers.map((driver) => driver.close?.()));
       release();
       watch.stop();
       control.close();
