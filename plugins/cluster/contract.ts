@@ -53,6 +53,8 @@ export interface LeaseHolder {
   /** The broker's `processId`. */
   readonly id: string;
   readonly expiresAt: number;
+  /** How long its leases are valid without renewal: processes may have different settings. */
+  readonly leaseMs: number;
 }
 
 /** One leased row. */
@@ -70,7 +72,7 @@ export interface LeaseClaim {
   /** The broker's `processId`. */
   readonly owner: string;
   readonly now: number;
-  readonly expiresAt: number;
+  readonly leaseMs: number;
   readonly limit: number;
   /** The keys of rows that are left to others; none when absent. */
   readonly except?: readonly string[];
@@ -102,7 +104,7 @@ export interface LeaseRows {
    * Makes a process the owner, whoever owned the rows. The caller has locked and checked the rows, and has locked a dead
    * owner by `leaseHolders.lockDead`.
    */
-  take(ids: readonly string[], owner: string, expiresAt: number): Promise<void>;
+  take(ids: readonly string[], owner: string, expiresAt: number, leaseMs: number): Promise<void>;
   /**
    * Releases leases, so that another process can take them at once. Leases of other owners by now are left alone.
    * @param values columns to set with it

@@ -2,6 +2,7 @@ import type { Clock } from '../../core/contracts/clock.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
+import type { LeaseHolder } from './contract.ts';
 import { freeSilentLane } from './lanes.ts';
 
 /** Between two reads, milliseconds; shorter with a short lease. */
@@ -53,7 +54,8 @@ export class HolderWatch {
 
   /**
    * Reads the holders, and frees those whose row has not changed for a whole lease, or for half of one and has expired by
-   * the database's clock. After a gap all begin anew: while the database is away, nobody can renew.
+   * the database's clock. Of the holder's lease and this process's own the longer one counts: settings may differ.
+   * After a gap all begin anew: while the database is away, nobody can renew.
    */
   async watch(): Promise<void> {
     const { storage, clock, owner, leaseMs, freed } = this.#parts;
@@ -69,9 +71,10 @@ export class HolderWatch {
       }),
     );
     const silentMs = (id: string): number => asked - (this.#seen.get(id)?.since ?? read);
+    const longer = (holder: LeaseHolder): number => Math.max(leaseMs, holder.leaseMs);
     const silent = holders
-      .filter(({ id }) => id !== owner && silentMs(id) >= leaseMs / 2)
-      .map((holder) => ({ ...holder, isDead: silentMs(holder.id) >= leaseMs }));
+      .filter((one) => one.id !== owner && silentMs(one.id) >= longer(one) / 2)
+      .map((one) => ({ ...one, isDead: silentMs(one.id) >= longer(one) }));
     if (silent.length > 0 && (await storage.submit(freeSilentLane, silent))) freed();
   }
 }

@@ -105,7 +105,7 @@ export const renewLane: Lane<RenewInput, readonly Renewal[]> = {
   maxBatch: 1,
   locks: () => [],
   run: oneByOne(async (unit, { owner, leaseMs, kinds }) => {
-    await unit.leaseHolders.renew(owner, unit.now + leaseMs);
+    await unit.leaseHolders.renew(owner, unit.now + leaseMs, leaseMs);
     return await Promise.all(kinds.map((kind) => compare(unit, owner, kind)));
   }),
 };

@@ -36,7 +36,7 @@ export const claimJobLane: Lane<JobClaim, LeaseToken | null> = {
       holder === owner ||
       (await unit.leaseHolders.lockDead([holder])).includes(holder);
     if (job === undefined || !isDue(job.dueAt, everyMs, unit.now) || !isFree) return null;
-    await unit.jobs.leases.take([name], owner, unit.now + leaseMs);
+    await unit.jobs.leases.take([name], owner, unit.now + leaseMs, leaseMs);
     const [taken] = await unit.jobs.leases.find([name]);
     return { id: name, owner, number: taken?.fence ?? 0 };
   }),

@@ -117,7 +117,7 @@ async function connectOne(
   await batch.write();
   if (input.link === undefined) await unit.links.end([accountId]);
   else if (input.begun === undefined) await unit.links.countRestart(accountId);
-  await unit.leases.take([accountId], owner, unit.now + input.leaseMs);
+  await unit.leases.take([accountId], owner, unit.now + input.leaseMs, input.leaseMs);
   const [taken] = await unit.leases.rows.find([accountId]);
   return begun(input, row ?? null, after, taken?.fence ?? 0);
 }

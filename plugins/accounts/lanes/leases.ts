@@ -24,9 +24,8 @@ export const claimSessionsLane: Lane<SessionClaim, readonly ClaimedSession[]> = 
   name: 'leases.claim',
   maxBatch: 1,
   locks: () => [],
-  run: oneByOne(async (unit, { leaseMs, ...claim }) => {
-    const { now } = unit;
-    const fences = await unit.leases.rows.claim({ ...claim, now, expiresAt: now + leaseMs });
+  run: oneByOne(async (unit, claim) => {
+    const fences = await unit.leases.rows.claim({ ...claim, now: unit.now });
     const found = await unit.accounts.find(fences.map((fence) => fence.id));
     const rows = new Map(found.map((row) => [row.id, row]));
     return fences.map((fence) => ({ fence, row: rows.get(fence.id) }));

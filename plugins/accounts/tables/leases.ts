@@ -19,12 +19,17 @@ export class LeaseTable extends SqlTable {
   }
 
   /** Makes a process the owner, also of accounts without a lease row; see `LeaseRows.take`. */
-  async take(accountIds: readonly string[], owner: string, expiresAt: number): Promise<void> {
+  async take(
+    accountIds: readonly string[],
+    owner: string,
+    expiresAt: number,
+    leaseMs: number,
+  ): Promise<void> {
     await this.db.insertIgnore(
       'leases',
       accountIds.map((id) => ({ account_id: id, wanted: 0, owner: null, fence: 0 })),
     );
-    await this.rows.take(accountIds, owner, expiresAt);
+    await this.rows.take(accountIds, owner, expiresAt, leaseMs);
   }
 
   /** Ends leases: no session is wanted any more. Those of other owners by now are left alone. */

@@ -30,27 +30,33 @@ export class LeaseHolderTable extends SqlTable {
    * Extends all leases of a process, expired or not; those taken from it stay taken. A transaction that began earlier and
    * ends later does not shorten them; an expiry that only a database's clock ahead of this one can have given is replaced.
    * The expiry always changes: other processes see by that that this one lives.
+   * @param leaseMs how long the others wait for a renewal
    */
-  async renew(id: string, expiresAt: number): Promise<void> {
+  async renew(id: string, expiresAt: number, leaseMs: number): Promise<void> {
     const later =
       this.db.dialect === 'mysql'
-        ? 'on duplicate key update expires_at = if(expires_at > values(expires_at) + ?, ' +
+        ? 'on duplicate key update lease_ms = values(lease_ms), ' +
+          'expires_at = if(expires_at > values(expires_at) + ?, ' +
           'values(expires_at), greatest(expires_at + 1, values(expires_at)))'
-        : 'on conflict (id) do update set expires_at = iif(expires_at > excluded.expires_at + ?, ' +
+        : 'on conflict (id) do update set lease_ms = excluded.lease_ms, ' +
+          'expires_at = iif(expires_at > excluded.expires_at + ?, ' +
           'excluded.expires_at, max(expires_at + 1, excluded.expires_at))';
-    await this.db.run(`insert into lease_holders (id, expires_at) values (?, ?) ${later}`, [
-      id,
-      expiresAt,
-      latestMs,
-    ]);
+    await this.db.run(
+      `insert into lease_holders (id, expires_at, lease_ms) values (?, ?, ?) ${later}`,
+      [id, expiresAt, leaseMs, latestMs],
+    );
   }
 
   /** The processes whose leases are not free, those that have run out by the database's clock among them. */
   async notFreed(): Promise<readonly LeaseHolder[]> {
-    const rows: { id: string; expires_at: number }[] = await this.db
+    const rows: { id: string; expires_at: number; lease_ms: number }[] = await this.db
       .knex('lease_holders')
       .whereNot('expires_at', expired);
-    return rows.map(({ id, expires_at }) => ({ id, expiresAt: expires_at }));
+    return rows.map(({ id, expires_at, lease_ms }) => ({
+      id,
+      expiresAt: expires_at,
+      leaseMs: lease_ms,
+    }));
   }
 
   /** Locks those of these processes that have not renewed their leases since they were read; skips locked ones. */

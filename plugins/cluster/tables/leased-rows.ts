@@ -75,7 +75,7 @@ export class LeasesOfTable extends SqlTable implements LeaseRows {
   }
 
   async claim(claim: LeaseClaim): Promise<readonly LeaseToken[]> {
-    const { owner, now, expiresAt, limit, except = [] } = claim;
+    const { owner, now, leaseMs, limit, except = [] } = claim;
     const dead = (await this.#holders.lockDead()).filter((id) => id !== owner);
     const free = await this.#lock(this.#claimable(null, now), limit, except);
     const left = limit - free.length;
@@ -83,17 +83,22 @@ export class LeasesOfTable extends SqlTable implements LeaseRows {
       left === 0 || dead.length === 0
         ? free
         : [...free, ...(await this.#lock(this.#claimable(dead, now), left, except))];
-    await this.take(ids, owner, expiresAt);
+    await this.take(ids, owner, now + leaseMs, leaseMs);
     await this.#holders.forget(dead);
     const taken = await this.find(ids);
     return taken.map(({ id, fence }) => ({ id, owner, number: fence }));
   }
 
-  async take(ids: readonly string[], owner: string, expiresAt: number): Promise<void> {
+  async take(
+    ids: readonly string[],
+    owner: string,
+    expiresAt: number,
+    leaseMs: number,
+  ): Promise<void> {
     if (ids.length === 0) return;
     const fence = this.db.knex.raw('fence + 1');
     await this.#of(ids).update({ ...this.#wanted, owner, fence });
-    await this.#holders.renew(owner, expiresAt);
+    await this.#holders.renew(owner, expiresAt, leaseMs);
   }
 
   async release(

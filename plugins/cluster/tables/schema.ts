@@ -1,10 +1,10 @@
 import { id, integer, type Table, text, words, zero } from '../../../core/contracts/schema.ts';
 
-/** The tables of the processes, and of until when each holds its leases. */
+/** The tables of the processes, and of until when and how long each holds its leases. */
 export const clusterTableSchema: readonly Table[] = [
   {
     name: 'lease_holders',
-    columns: { id, expires_at: integer },
+    columns: { id, expires_at: integer, lease_ms: integer },
     primary: ['id'],
   },
   {

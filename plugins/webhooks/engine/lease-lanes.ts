@@ -23,10 +23,9 @@ export const claimReceiversLane: Lane<ReceiverClaim, ClaimedReceivers> = {
   name: 'webhooks.claim',
   maxBatch: 1,
   locks: () => [],
-  run: oneByOne(async (unit, { owner, leaseMs, limit }) => {
+  run: oneByOne(async (unit, claim) => {
     const { now } = unit;
-    const claim = { owner, now, expiresAt: now + leaseMs, limit };
-    const leases = await unit.receivers.leases.claim(claim);
+    const leases = await unit.receivers.leases.claim({ ...claim, now });
     const won = new Map(leases.map((lease) => [lease.id, lease]));
     const found = await unit.receivers.find([...won.keys()]);
     const receivers = found.flatMap((receiver) => {

@@ -152,7 +152,7 @@ t.test('of a late renewal and a claim of the same leases only one succeeds', asy
   let fences: readonly LeaseToken[] = [];
   for (let round = 0; round < 40; round += 1) {
     const owner = `process ${round}`;
-    await world.act((unit) => unit.leases.take(ids, owner, 0));
+    await world.act((unit) => unit.leases.take(ids, owner, 0, 9_000));
     const rows = await world.storage.read.leases.rows.find(ids);
     fences = rows.map(({ id, fence }) => ({ id, owner, number: fence }));
     const claims: ClaimedSession[] = [];
@@ -176,7 +176,7 @@ t.test('many that claim at once get each lease once', async (t) => {
   const world = await makeWorld(t);
   const ids = Array.from({ length: 40 }, (_, n) => `acc_${n}`);
   await world.act(async (unit) => {
-    await unit.leases.take(ids, 'dead', 0);
+    await unit.leases.take(ids, 'dead', 0, 9_000);
   });
   const storages = [world.storage, (await World.open(t, world.url)).storage];
   const claims: ClaimedSession[] = [];
@@ -215,7 +215,7 @@ for (const engine of databases) {
     await world.act((unit) => unit.leaseHolders.expire([fence.owner]));
     t.same(await renew(60_000), nothing, 'an expired lease that nobody took keeps its fence');
 
-    await world.act((unit) => unit.leases.take([id], 'another', unit.now + 60_000));
+    await world.act((unit) => unit.leases.take([id], 'another', unit.now + 60_000, 60_000));
     await t.rejects(port.credentials.set({ two: 'stale' }), /lost its lease/);
     await t.rejects(port.credentials.clear(), /lost its lease/);
     t.match(await world.credentials(id), [{ name: 'two', value: /changed$/ }]);
@@ -313,7 +313,7 @@ t.test('sessions that another process takes at once are one line of the log', as
   const process = await world.start({ leaseMs });
   const ids: string[] = [];
   for (const number of three) ids.push(await world.connected(process, number));
-  await world.act((unit) => unit.leases.take(ids, 'another', unit.now + 60_000));
+  await world.act((unit) => unit.leases.take(ids, 'another', unit.now + 60_000, 60_000));
   await until('them to be closed', async () => process.driver.live.length === 0 || undefined);
   t.match(warnings(process, /another process has taken/), [{ account: /^acc_/ }]);
   t.equal(warnings(process, /another process has taken/).length, 1);
@@ -361,7 +361,7 @@ t.test('a process that was at a standstill goes on with the leases that nobody t
   clock.at += 10_000;
   t.notOk(live(kept)?.mayAct(), 'nothing may go out');
   await t.rejects(async () => live(kept)?.send(late), { code: 'not_connected' });
-  await world.act((unit) => unit.leases.take([lost], 'another', unit.now + 60_000));
+  await world.act((unit) => unit.leases.take([lost], 'another', unit.now + 60_000, 60_000));
   await sleep(400);
   t.notOk(live(kept)?.mayAct(), 'before the lease is known to be renewed');
   const before = process.listener.calls.length;
@@ -582,19 +582,29 @@ t.test('a connect is refused while no lease is known to hold', async (t) => {
 });
 
 for (const engine of databases) {
+  t.test(`${engine.name}: the length of a lease is that of its latest renewal`, async (t) => {
+    const world = await makeWorld(t, engine);
+    await world.act((unit) => unit.leaseHolders.renew('one', 2_000, 9_000));
+    const ofNine = { id: 'one', expiresAt: 2_000, leaseMs: 9_000 };
+    t.same(await world.storage.read.leaseHolders.notFreed(), [ofNine]);
+    await world.act((unit) => unit.leaseHolders.renew('one', 3_000, 30_000));
+    const ofThirty = { id: 'one', expiresAt: 3_000, leaseMs: 30_000 };
+    t.same(await world.storage.read.leaseHolders.notFreed(), [ofThirty]);
+  });
+
   t.test(`${engine.name}: an expiry moves back only with the clock of the database`, async (t) => {
     const world = await makeWorld(t, engine);
     const expiry = async () => {
       const [row] = await world.storage.connections.read('lease_holders').where({ id: 'one' });
       return Number(row?.expires_at);
     };
-    await world.act((unit) => unit.leaseHolders.renew('one', 2_000));
-    await world.act((unit) => unit.leaseHolders.renew('one', 1_000));
+    await world.act((unit) => unit.leaseHolders.renew('one', 2_000, 9_000));
+    await world.act((unit) => unit.leaseHolders.renew('one', 1_000, 9_000));
     t.equal(await expiry(), 2_001, 'it changes, so that others see a renewal');
-    await world.act((unit) => unit.leaseHolders.renew('one', 3_000));
+    await world.act((unit) => unit.leaseHolders.renew('one', 3_000, 9_000));
     t.equal(await expiry(), 3_000);
-    await world.act((unit) => unit.leaseHolders.renew('one', 3_600_000));
-    await world.act((unit) => unit.leaseHolders.renew('one', 4_000));
+    await world.act((unit) => unit.leaseHolders.renew('one', 3_600_000, 9_000));
+    await world.act((unit) => unit.leaseHolders.renew('one', 4_000, 9_000));
     t.equal(await expiry(), 4_000, 'but for one of a clock that was ahead');
   });
 }
@@ -628,7 +638,7 @@ for (const engine of databases) {
     const first = await world.start({ leaseMs });
     const id = await world.connected(first, '+15555000010');
     await first.stop();
-    await world.act((unit) => unit.leases.take([id], 'dead', unit.now + 3_600_000));
+    await world.act((unit) => unit.leases.take([id], 'dead', unit.now + 3_600_000, leaseMs));
     const { storage } = await World.open(t, world.url);
     const begunAt = performance.now();
     const process = await world.start({ leaseMs }, storage);

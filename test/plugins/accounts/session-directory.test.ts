@@ -112,7 +112,7 @@ for (const engine of databases) {
         await unit.accounts.insert([{ ...account, state: unconnected, createdAt: unit.now }]);
       });
       const claim = () =>
-        run(storage, (unit) => unit.leases.take(['acc_1'], 'here', unit.now + 60_000));
+        run(storage, (unit) => unit.leases.take(['acc_1'], 'here', unit.now + 60_000, 60_000));
       const release = () =>
         run(storage, async (unit) =>
           unit.leases.rows.release(await unit.leases.rows.ownedBy('here')),

@@ -292,7 +292,7 @@ export async function makeTenant(
         createdAt: unit.now,
       })),
     );
-    await unit.leases.take(accountIds, stage.broker.processId, unit.now + 9_000);
+    await unit.leases.take(accountIds, stage.broker.processId, unit.now + 9_000, 9_000);
   });
   return { tenantId, accountIds };
 }

@@ -212,8 +212,8 @@ async function fill(connections: DatabasePools): Promise<string[]> {
       ),
     );
     await db.insert('lease_holders', [
-      { id: 'living', expires_at: now },
-      { id: 'dead', expires_at: 0 },
+      { id: 'living', expires_at: now, lease_ms: 9_000 },
+      { id: 'dead', expires_at: 0, lease_ms: 9_000 },
     ]);
     await db.insert(
       'receivers',
@@ -427,7 +427,7 @@ function reads(ids: readonly string[]): readonly Read[] {
     scans: 'webhooks USING COVERING INDEX webhooks_key_id',
     run: ({ eventSubscriptions }) => eventSubscriptions.keyless(50),
   });
-  const claim = { owner: 'one', now: start + 10_000, expiresAt: now };
+  const claim = { owner: 'one', now: start + 10_000, leaseMs: 9_000 };
   // Each is found, taken and read; of the holders every row is looked at.
   leased('receivers: a claim', 4 * 7 + 20, ({ receivers }) =>
     receivers.leases.claim({ ...claim, limit: 7 }),

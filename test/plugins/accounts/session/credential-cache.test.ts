@@ -79,7 +79,7 @@ for (const { name, create } of databases) {
       await older;
       t.same(await credentials.get(['late']), { late: 'new' }, 'an older answer is not kept');
 
-      await world.act((unit) => unit.leases.take([id], 'another', unit.now + 60_000));
+      await world.act((unit) => unit.leases.take([id], 'another', unit.now + 60_000, 60_000));
       await t.rejects(credentials.set({ token: '3' }), /lost its lease/);
       t.same(await credentials.get(['token']), { token: '2' }, 'not what was not written');
     }

@@ -209,7 +209,9 @@ for (const engine of databases) {
       }
       const handed = other.handed.length;
 
-      await stage.run((unit) => unit.leases.take([again.accountId], 'other', unit.now + 9000));
+      await stage.run((unit) =>
+        unit.leases.take([again.accountId], 'other', unit.now + 9000, 9000),
+      );
       const late = await sendAgain();
       stage.part.sweep();
       t.equal((await message(stage, again.tenantId, late)).dispatchedAt, null, 'its lease is lost');
@@ -236,7 +238,7 @@ for (const engine of databases) {
         await stage.part.closed(first);
         t.equal((await message(stage, tenantId, ids[0])).status, 'queued');
 
-        await stage.run((unit) => unit.leases.take([accountId], owner, unit.now + 9000));
+        await stage.run((unit) => unit.leases.take([accountId], owner, unit.now + 9000, 9000));
         const second = new FakeSession(tenantId, accountId, owner, 2);
         second.capabilities = first.capabilities;
         await startSession(t, stage, second);
@@ -293,7 +295,7 @@ for (const engine of databases) {
       const closed = taken.map(({ session }) => cut.part.closed(session));
       await sleep(2_500);
       const lost = accountIds[1] ?? '';
-      await cut.run((unit) => unit.leases.take([lost], 'another', unit.now + 9_000));
+      await cut.run((unit) => unit.leases.take([lost], 'another', unit.now + 9_000, 9_000));
       refused = null;
       await Promise.all(closed);
       const statuses = taken.map(async ({ id }) => (await message(cut, tenantId, id)).status);
@@ -303,7 +305,7 @@ for (const engine of databases) {
 
     t.test('a session that lost its lease sends and stores nothing', async (t) => {
       const { tenantId, accountId } = await account();
-      await stage.run((unit) => unit.leases.take([accountId], 'another', unit.now + 9000));
+      await stage.run((unit) => unit.leases.take([accountId], 'another', unit.now + 9000, 9000));
       const id = acceptedId(await stage.send({ tenantId, accountId }));
       const stale = await open(accountId, tenantId, 1);
       stage.part.sweep();

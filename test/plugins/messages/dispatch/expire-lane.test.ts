@@ -126,9 +126,9 @@ for (const engine of databases) {
     await stage.run(async (unit) => {
       const owner = stage.broker.processId;
       await unit.leases.rows.release([{ id: unowned, owner, number: 1 }]);
-      await unit.leases.take([parked, taken], 'another', now + 9_000);
-      await unit.leases.take([freed], 'dead', now + 9_000);
-      await unit.leases.take([silent], 'silent', long);
+      await unit.leases.take([parked, taken], 'another', now + 9_000, 9_000);
+      await unit.leases.take([freed], 'dead', now + 9_000, 9_000);
+      await unit.leases.take([silent], 'silent', long, 9_000);
       await unit.leaseHolders.expire(['dead']);
     });
     // Another session has repeated it, and one of these owners had handed it over before it died.

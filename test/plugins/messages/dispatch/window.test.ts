@@ -481,7 +481,9 @@ for (const engine of databases) {
       first.end();
       await stage.part.closed(first);
       const { id } = first.account;
-      await stage.run((unit) => unit.leases.take([id], stage.broker.processId, unit.now + 9000));
+      await stage.run((unit) =>
+        unit.leases.take([id], stage.broker.processId, unit.now + 9000, 9000),
+      );
       const second = wide(account.tenantId, id, stage.broker.processId, 2);
       account.session = second;
       await startSession(t, stage, second);
@@ -502,7 +504,7 @@ for (const engine of databases) {
       await account.send(...eight.map((name) => `${name}1`), 'a2', 'i1');
       await until('eight to be under way', () => answers.length === 8);
       const { id } = session.account;
-      await stage.run((unit) => unit.leases.take([id], 'other', unit.now + 9000));
+      await stage.run((unit) => unit.leases.take([id], 'other', unit.now + 9000, 9000));
       for (const answer of answers) answer();
       stage.part.sweep();
       await new Promise((resolve) => setTimeout(resolve, 100));
