@@ -82,15 +82,15 @@ export interface LeaseClaim {
 export interface LeaseRows {
   find(ids: readonly string[]): Promise<readonly LeasedRow[]>;
   /**
-   * The ids of the leases that are current. Every write under a lease asks this after locking the row. Expiry does not
+   * Those of these tokens that are current. Every write under a lease asks this after locking the row. Expiry does not
    * count: an expired lease that no process took is still its owner's.
    */
-  heldBy(leases: readonly LeaseToken[]): Promise<ReadonlySet<string>>;
+  heldBy(leases: readonly LeaseToken[]): Promise<ReadonlySet<LeaseToken>>;
   /**
-   * Locks leases until the transaction ends, and answers the ids of the current ones. Leases that another transaction
+   * Locks leases until the transaction ends, and answers those that are current. Leases that another transaction
    * has locked are left out: the caller has locked tenants already and must not wait for a session.
    */
-  lockFree(leases: readonly LeaseToken[]): Promise<ReadonlySet<string>>;
+  lockFree(leases: readonly LeaseToken[]): Promise<ReadonlySet<LeaseToken>>;
   /** The leases of wanted rows that name this process as owner. */
   ownedBy(owner: string): Promise<readonly LeaseToken[]>;
   /** Whether `claim` would find something. Without a lock. */

@@ -19,11 +19,11 @@ export const credentialLane: Lane<CredentialInput, boolean> = {
     const held = await unit.leases.rows.heldBy(inputs.map((input) => input.fence));
     for (const input of inputs) {
       const { id: accountId } = input.fence;
-      if (!held.has(accountId)) continue;
+      if (!held.has(input.fence)) continue;
       if (input.clear) await unit.credentials.clear([accountId]);
       await unit.credentials.delete(accountId, input.delete);
       await unit.credentials.put(input.put);
     }
-    return inputs.map((input) => held.has(input.fence.id));
+    return inputs.map((input) => held.has(input.fence));
   },
 };

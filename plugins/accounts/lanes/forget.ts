@@ -40,7 +40,7 @@ async function forget(
     unit.leases.rows.heldBy([fence]),
     unit.contacts.byKeys([erased]),
   ]);
-  if (!held.has(fence.id)) return 'lost';
+  if (!held.has(fence)) return 'lost';
   if (presenceOf(present) !== presence) return 'changed';
   // Within the lock, too: what a driver keeps of a new contact stays in its memory.
   drop();

@@ -39,7 +39,7 @@ export function transitionLane(parts: TransitionParts): Lane<TransitionInput, Tr
           return { kind: 'claimed_elsewhere', row };
         }
         // An earlier input of the batch may have ended this link.
-        if (row === undefined || row.removedAt !== null || !held.has(row.id)) {
+        if (row === undefined || row.removedAt !== null || !held.has(fence)) {
           return { kind: 'fenced', removed: row?.removedAt != null };
         }
         let decided = accountTransition(withoutPastHold(row, unit.now), trigger);
@@ -62,12 +62,12 @@ export function transitionLane(parts: TransitionParts): Lane<TransitionInput, Tr
 async function findGivenUp(
   unit: Unit,
   inputs: readonly TransitionInput[],
-  held: ReadonlySet<string>,
+  held: ReadonlySet<LeaseToken>,
   batch: TransitionBatch,
 ): Promise<ReadonlySet<string>> {
   const lost = inputs.flatMap(({ fence, trigger }) => {
     const isConflict = batch.row(fence.id)?.reason === 'conflict';
-    return trigger.type === 'connected' && isConflict && !held.has(fence.id) ? fence : [];
+    return trigger.type === 'connected' && isConflict && !held.has(fence) ? fence : [];
   });
   const leases = await unit.leases.rows.find(lost.map(({ id }) => id));
   const ended = leases.filter((lease) =>
@@ -81,13 +81,13 @@ async function findGivenUp(
 /** The numbers that these triggers link. */
 function claimsOf(
   inputs: readonly TransitionInput[],
-  held: ReadonlySet<string>,
+  held: ReadonlySet<LeaseToken>,
   batch: TransitionBatch,
 ) {
   const claims = new Map<string, string>();
   for (const { fence, trigger } of inputs) {
     const row = batch.row(fence.id);
-    if (row === undefined || trigger.type !== 'connected' || !held.has(row.id)) continue;
+    if (row === undefined || trigger.type !== 'connected' || !held.has(fence)) continue;
     if (!ownsNumber(row) && row.status === 'connecting') claims.set(row.id, claimKey(row));
   }
   return [...claims].map(([id, key]) => ({ id, key }));

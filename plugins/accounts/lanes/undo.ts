@@ -20,7 +20,7 @@ export function undoLane(
       const id = fence.id;
       const [row] = await unit.accounts.find([id]);
       const held = await unit.leases.rows.heldBy([fence]);
-      if (!held.has(id)) return false;
+      if (!held.has(fence)) return false;
       if (row === undefined) return true;
       // The network knows the link, and its event has gone out.
       if (ownsNumber(row)) {

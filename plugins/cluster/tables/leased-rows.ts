@@ -39,11 +39,11 @@ export class LeasesOfTable extends SqlTable implements LeaseRows {
     return rows.map((row) => this.#read(row));
   }
 
-  async heldBy(leases: readonly LeaseToken[]): Promise<ReadonlySet<string>> {
+  async heldBy(leases: readonly LeaseToken[]): Promise<ReadonlySet<LeaseToken>> {
     return current(leases, await this.find(leases.map(({ id }) => id)));
   }
 
-  async lockFree(leases: readonly LeaseToken[]): Promise<ReadonlySet<string>> {
+  async lockFree(leases: readonly LeaseToken[]): Promise<ReadonlySet<LeaseToken>> {
     if (leases.length === 0) return new Set();
     const { key } = this.#leased;
     // By the primary key: a scan of the table would wait for rows that others have locked.
@@ -105,7 +105,7 @@ export class LeasesOfTable extends SqlTable implements LeaseRows {
     leases: readonly LeaseToken[],
     values: Readonly<Record<string, number>> = {},
   ): Promise<void> {
-    const ids = [...(await this.heldBy(leases))];
+    const ids = [...(await this.heldBy(leases))].map(({ id }) => id);
     if (ids.length > 0) await this.#of(ids).update({ ...values, owner: null });
   }
 
@@ -142,11 +142,15 @@ export class LeasesOfTable extends SqlTable implements LeaseRows {
   }
 }
 
-function current(leases: readonly LeaseToken[], rows: readonly LeasedRow[]): ReadonlySet<string> {
+/** Tokens, not ids: one batch may hold an old and a new lease of the same row. */
+function current(
+  leases: readonly LeaseToken[],
+  rows: readonly LeasedRow[],
+): ReadonlySet<LeaseToken> {
   const found = new Map(rows.map((row) => [row.id, row]));
   const kept = leases.filter(({ id, owner, number }) => {
     const row = found.get(id);
     return row?.owner === owner && row.fence === number;
   });
-  return new Set(kept.map(({ id }) => id));
+  return new Set(kept);
 }

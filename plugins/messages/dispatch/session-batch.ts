@@ -1,4 +1,5 @@
 import type { ReceiptEvent } from '../../../core/contracts/driver.ts';
+import type { LeaseToken } from '../../cluster/contract.ts';
 import type { Contact, MessageRecipient } from '../../contacts/contract.ts';
 import type { RaisedEvent, StoreEvents } from '../../events/contract.ts';
 import { messageEvent } from '../events.ts';
@@ -9,8 +10,8 @@ import { networkKey } from '../tables/messages.ts';
 
 /** What is read behind the locks of the leases. */
 export interface SessionPrefetch {
-  /** The accounts whose session has a valid lease. */
-  readonly held: ReadonlySet<string>;
+  /** The leases of sessions that are valid. */
+  readonly held: ReadonlySet<LeaseToken>;
   /** Locked. */
   readonly messages: readonly StoredMessage[];
   readonly contacts: readonly MessageRecipient[];

@@ -35,12 +35,12 @@ export function makeSessionLane(
     prefetch: (tables, inputs) => loadSession(tables, inputs, outbox),
     async run(unit, inputs, prefetched) {
       const { held } = prefetched;
-      const valid = inputs.filter(({ fence }) => held.has(fence.id));
+      const valid = inputs.filter(({ fence }) => held.has(fence));
       const batch = await loadSessionBatch(unit, valid, prefetched);
       const strangers = await findStrangers(unit, valid, batch);
       const earlier = await findEarlier(unit, valid, batch);
       const outputs = inputs.map(({ fence, step, receipts }): SessionOutput => {
-        if (!held.has(fence.id)) return { held: false };
+        if (!held.has(fence)) return { held: false };
         const left = enterReceipts(batch, fence, receipts);
         const rules = { expireMs, strangers, earlier };
         const next = step === null ? [] : enterStep(batch, fence, step(), rules);

@@ -48,7 +48,7 @@ export function makeImportLane(forget: Messages['forgetContact']): Lane<ImportIn
     locks: ({ tenantId, fence }) => [`tenant:${tenantId}`, `lease:${fence.id}`],
     async run(unit, inputs) {
       const held = await unit.leases.rows.heldBy(inputs.map((input) => input.fence));
-      const valid = inputs.filter((input) => held.has(input.fence.id));
+      const valid = inputs.filter((input) => held.has(input.fence));
       const people = new ContactResolver(
         unit.now,
         await unit.contacts.byKeys(valid.flatMap(keysOf)),
@@ -79,7 +79,7 @@ export function makeImportLane(forget: Messages['forgetContact']): Lane<ImportIn
         ),
       );
       await unit.messages.insertNew(fresh);
-      return inputs.map((input) => (held.has(input.fence.id) ? 'stored' : 'lost'));
+      return inputs.map((input) => (held.has(input.fence) ? 'stored' : 'lost'));
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Messages } from '../../../core/contracts/messages.ts';
 import type { Lane, Tables } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
+import type { LeaseToken } from '../../cluster/contract.ts';
 import type { Contact, ContactKey } from '../../contacts/contract.ts';
 import type { Outbox, StoreEvents } from '../../events/contract.ts';
 import type { KeptMedia, TakenMedia } from '../../media/contract.ts';
@@ -38,7 +39,7 @@ export function makeReceiveLane(
       const turn = whoseTurn(inputs);
       const senders = inputs.map((input): Contact | Exclude<ReceiveOutput, 'stored'> => {
         const { id: accountId } = input.fence;
-        if (!held.has(accountId)) return 'lost';
+        if (!held.has(input.fence)) return 'lost';
         if (!turn.has(input.event)) return 'early';
         const id = networkKey(accountId, storedNetworkId(input.event.networkId));
         const key = keyOf(input);
@@ -109,8 +110,8 @@ export interface ReceiveParts {
 
 /** What a batch is decided on. */
 interface ReceivePrefetch {
-  /** The accounts whose lease is valid. */
-  readonly held: ReadonlySet<string>;
+  /** The leases that are valid. */
+  readonly held: ReadonlySet<LeaseToken>;
   /** The keys of the network ids that are stored. */
   readonly seen: Set<string>;
   readonly contacts: readonly Contact[];

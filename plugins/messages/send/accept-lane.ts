@@ -76,7 +76,7 @@ async function lockIdle(
   idle: ReadonlyMap<string, IdleSession>,
 ): Promise<ReadonlyMap<string, IdleSession>> {
   const held = await tables.leases.rows.lockFree([...idle.values()].map(({ fence }) => fence));
-  return new Map([...idle].filter(([accountId]) => held.has(accountId)));
+  return new Map([...idle].filter(([, { fence }]) => held.has(fence)));
 }
 
 /**

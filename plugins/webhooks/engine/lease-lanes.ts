@@ -66,17 +66,17 @@ async function release(
 ): Promise<readonly ReleasedReceiver[]> {
   const { now } = unit;
   const held = await unit.receivers.leases.heldBy(inputs.map(({ lease }) => lease));
-  const next = await unit.deliveries.nextDueAt([...held]);
+  const next = await unit.deliveries.nextDueAt([...held].map(({ id }) => id));
   const outputs = inputs.map(({ lease, stopping }): ReleasedReceiver => {
     const dueAt = next.get(lease.id) ?? null;
-    if (!held.has(lease.id)) return { over: true, dueAt: null, now };
+    if (!held.has(lease)) return { over: true, dueAt: null, now };
     return { over: stopping || dueAt === null || dueAt > now, dueAt, now };
   });
   await unit.receivers.release(
-    inputs.flatMap(({ lease: { id } }, index) => {
+    inputs.flatMap(({ lease }, index) => {
       const output = outputs[index];
-      if (output === undefined || !output.over || !held.has(id)) return [];
-      return [{ receiverId: id, dueAt: output.dueAt }];
+      if (output === undefined || !output.over || !held.has(lease)) return [];
+      return [{ receiverId: lease.id, dueAt: output.dueAt }];
     }),
   );
   return outputs;

@@ -582,6 +582,32 @@ t.test('a connect is refused while no lease is known to hold', async (t) => {
 });
 
 for (const engine of databases) {
+  t.test(`${engine.name}: of two fences in one batch the later writes`, async (t) => {
+    const world = await makeWorld(t, engine);
+    const holders = ['one', 'two'];
+    for (const owner of holders) {
+      await world.act((unit) => unit.leases.take(['acc'], owner, unit.now + 9_000, 9_000));
+    }
+    const [stale, valid] = holders.map((owner, n) => ({
+      fence: { id: 'acc', owner, number: n + 1 },
+      clear: false,
+      put: [{ accountId: 'acc', name: 'device', value: owner }],
+      delete: [],
+    }));
+    if (stale === undefined || valid === undefined) throw new Error('there are two');
+    for (const inputs of [
+      [stale, valid],
+      [valid, stale],
+    ]) {
+      const answers = await world.act((unit) => credentialLane.run(unit, inputs, undefined, false));
+      t.same(
+        answers,
+        inputs.map((input) => input === valid),
+      );
+      t.match(await world.credentials('acc'), [{ name: 'device', value: 'two' }]);
+    }
+  });
+
   t.test(`${engine.name}: the length of a lease is that of its latest renewal`, async (t) => {
     const world = await makeWorld(t, engine);
     await world.act((unit) => unit.leaseHolders.renew('one', 2_000, 9_000));
