@@ -42,9 +42,8 @@ export class OutcomeBatch {
     const delivery = this.#deliveries.get(deliveryId);
     // An attempt at the former URL of a subscription is none at the new one.
     if (delivery?.receiverId !== receiverId) return ignored;
-    if (delivery.state !== 'waiting' || delivery.attempts !== attempt.number - 1) {
-      return storedBefore(delivery, attempt);
-    }
+    const isNext = delivery.state === 'waiting' && delivery.attempts === attempt.number - 1;
+    if (!isNext && !overrules(attempt, delivery)) return storedBefore(delivery, attempt);
     const webhook = this.#subscriptions.get(delivery.webhookId);
     const delaysMs = scheduleOf(webhook, attempt, this.#rules);
     const next = afterAttempt(delivery, attempt, delaysMs, this.#now);
@@ -88,6 +87,12 @@ export class OutcomeBatch {
  */
 function isCounted({ failure, unsent }: Attempt, webhook: Webhook | undefined): boolean {
   return unsent === undefined && (failure === null || webhook !== undefined);
+}
+
+/** Whether an attempt has succeeded of which another process has stored a failure: the receiver has taken it. Pure. */
+function overrules(attempt: Attempt, { log }: AttemptedDelivery): boolean {
+  const last = log.at(-1);
+  return attempt.failure === null && last?.number === attempt.number && last.failure !== null;
 }
 
 /** Result of an attempt that is stored already: a repeat after a COMMIT of unknown outcome. */

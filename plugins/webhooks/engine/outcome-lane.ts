@@ -19,7 +19,10 @@ export interface OutcomeInput {
 
 /** Outcome of the delivery. */
 export interface Outcome {
-  /** `ignored`: the delivery is deleted or has another receiver by now, or another process has stored this attempt. */
+  /**
+   * `ignored`: the delivery is deleted or has another receiver by now, or another process has stored this attempt. A
+   * success is stored also over the failure of another process.
+   */
   readonly result: 'delivered' | 'retry' | 'failed' | 'ignored';
   /** Due time of the retry; null without one. */
   readonly dueAt: number | null;
