@@ -9,7 +9,20 @@ export const messageMetrics = {
     meaning: 'Messages that reached a status: accepted ones are queued, inbound ones received.',
     labels: {
       channel: 'name of the channel',
+      mode: ['live', 'test'],
       status: '`queued`, `sent`, `delivered`, `read`, `failed` or `received`',
+    },
+  },
+  gateway_message_failures_total: {
+    type: 'counter',
+    of: 'process',
+    unit: 'messages',
+    meaning:
+      'Messages that failed, by what kept them: their file; a refusal of the network or its driver, or a restriction of the account; what became of their contact before; the end of the link; their age; an answer that never came.',
+    labels: {
+      channel: 'name of the channel',
+      mode: ['live', 'test'],
+      class: ['media', 'refused', 'contact', 'session', 'expired', 'uncertain', 'other'],
     },
   },
   gateway_message_sent_seconds: {

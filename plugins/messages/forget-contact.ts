@@ -65,7 +65,7 @@ async function fail(
   await unit.messages.save(changed);
   await unit.messages.blank(ids);
   await deleteEvents(unit, tenantId, ids);
-  reporter.report(unit, changed);
+  await reporter.report(unit, changed);
 }
 
 /**

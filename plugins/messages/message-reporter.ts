@@ -1,6 +1,8 @@
 import type { Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { traceIdOf } from '../../core/spans.ts';
+import type { TenantMode } from '../tenants/contract.ts';
+import { failureCode } from './failure-class.ts';
 import type { MessageMetrics } from './metrics.ts';
 import type { StoredMessage } from './tables/message-rows.ts';
 
@@ -11,6 +13,8 @@ import type { StoredMessage } from './tables/message-rows.ts';
 export class MessageReporter {
   readonly #log: GatewayLog;
   readonly #metrics: MessageMetrics;
+  /** The modes of tenants, which never change. */
+  readonly #modes = new Map<string, TenantMode>();
 
   constructor(log: GatewayLog, metrics: MessageMetrics) {
     this.#log = log;
@@ -18,26 +22,31 @@ export class MessageReporter {
   }
 
   /**
-   * Reports once the transaction is durable.
+   * Reports once the transaction is durable, in which tenants that are new to this process are read.
    * @param reached each message as it was when it reached a status
    */
-  report(unit: Pick<Unit, 'afterCommit'>, reached: readonly StoredMessage[]): void {
+  async report(
+    unit: Pick<Unit, 'afterCommit' | 'tenants'>,
+    reached: readonly StoredMessage[],
+  ): Promise<void> {
     if (reached.length === 0) return;
+    await this.#learn(unit, reached);
     unit.afterCommit(() => {
       for (const message of reached) {
-        this.#metrics.reached(message);
+        this.#metrics.reached(message, this.#modes.get(message.tenantId) ?? 'live');
         if (message.status === 'failed') this.#logFailed(message);
       }
     });
   }
 
+  async #learn({ tenants }: Pick<Unit, 'tenants'>, of: readonly StoredMessage[]): Promise<void> {
+    const unknown = of.flatMap(({ tenantId }) => (this.#modes.has(tenantId) ? [] : tenantId));
+    if (unknown.length === 0) return;
+    for (const [id, { mode }] of await tenants.find(unknown)) this.#modes.set(id, mode);
+  }
+
   #logFailed({ id, accountId, error, trace }: StoredMessage): void {
     const fields = { message: id, traceId: traceIdOf(trace), account: accountId };
-    this.#log.warn({ ...fields, code: codeOf(error) }, 'a message failed');
+    this.#log.warn({ ...fields, code: failureCode(error) }, 'a message failed');
   }
-}
-
-/** The code that an error begins with. */
-function codeOf(error: string | null): string {
-  return /^[a-z][a-z0-9_]*(?=:)/.exec(error ?? '')?.[0] ?? 'unknown';
 }

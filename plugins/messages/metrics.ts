@@ -1,26 +1,45 @@
 import type { Metrics } from '../../core/contracts/metrics.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
+import { metricTable } from '../../core/metrics/table.ts';
+import type { TenantMode } from '../tenants/contract.ts';
+import { failureClass } from './failure-class.ts';
 import type { StoredMessage } from './tables/message-rows.ts';
 import type { QueueCount } from './tables/queued-messages.ts';
+
+const failureClasses = metricTable.gateway_message_failures_total.labels.class;
 
 /** Metrics of messages. */
 export interface MessageMetrics {
   /** A message has reached its status. */
   reached(
-    message: Pick<StoredMessage, 'channel' | 'status' | 'createdAt' | 'sentAt' | 'deliveredAt'>,
+    message: Pick<
+      StoredMessage,
+      'channel' | 'status' | 'error' | 'createdAt' | 'sentAt' | 'deliveredAt'
+    >,
+    mode: TenantMode,
   ): void;
 }
 
 /** Registers the metrics of messages; once for each process. */
 export function makeMessageMetrics(
   metrics: Pick<Metrics, 'counter' | 'histogram'>,
+  channels: readonly string[],
 ): MessageMetrics {
   const messages = metrics.counter('gateway_messages_total');
+  const failures = metrics.counter('gateway_message_failures_total');
   const sent = metrics.histogram('gateway_message_sent_seconds');
   const delivered = metrics.histogram('gateway_message_delivered_seconds');
+  // A failure is rare: without a zero before it no rate would show the first ones.
+  for (const channel of channels) {
+    for (const mode of ['live', 'test'] as const) {
+      for (const status of ['sent', 'failed']) messages.of({ channel, mode, status });
+      for (const name of failureClasses) failures.of({ channel, mode, class: name });
+    }
+  }
   return {
-    reached({ channel, status, createdAt, sentAt, deliveredAt }) {
-      messages.add({ channel, status });
+    reached({ channel, status, error, createdAt, sentAt, deliveredAt }, mode) {
+      messages.add({ channel, mode, status });
+      if (status === 'failed') failures.add({ channel, mode, class: failureClass(error) });
       if (status === 'sent' && sentAt !== null) {
         sent.observe({ channel }, (sentAt - createdAt) / 1_000);
       } else if (status === 'delivered' && deliveredAt !== null) {

@@ -43,7 +43,7 @@ export default gatewayPlugin(
     const { accounts, authenticator, broker, channels, clock, config, cursors } = cradle;
     const { limits, media, metrics, outbox, sessions, storage } = cradle;
     const log = cradle.log.child({ plugin: 'messages' });
-    const reporter = new MessageReporter(log, makeMessageMetrics(metrics));
+    const reporter = new MessageReporter(log, makeMessageMetrics(metrics, channels.channels()));
     showQueues(metrics, storage);
     const expireMs = hoursMs(config.messages.expire_h);
     const idempotencyMs = hoursMs(config.messages.idempotency_h);

@@ -18,6 +18,10 @@ t.test('accounts of test tenants give no alert', { skip: !hasPrometheus() }, asy
   const troubles = {
     GatewayQueueNotDraining:
       'gateway_messages_stalled_seconds{mode="MODE", account_status="connected"}',
+    GatewaySendsFailing: [
+      'gateway_message_failures_total{mode="MODE", class="refused"}',
+      'gateway_messages_total{mode="MODE", status="failed"}',
+    ],
     GatewayNetworkUnreachable:
       'gateway_accounts{mode="MODE", status="connecting", reason="network_unreachable"}',
     GatewayAccountDisconnected:
@@ -26,9 +30,12 @@ t.test('accounts of test tenants give no alert', { skip: !hasPrometheus() }, asy
       'gateway_accounts{mode="MODE", status="restricted", reason="safety_limits"}',
   };
   const firing = async (mode: 'live' | 'test') => {
-    const tests = Object.entries(troubles).map(([alertname, series]) => ({
+    const tests = Object.entries(troubles).map(([alertname, all]) => ({
       interval: '1m',
-      input_series: [{ series: series.replace('MODE', mode), values: '0+20x20' }],
+      input_series: [all].flat().map((series) => ({
+        series: series.replace('MODE', mode),
+        values: '0+20x20',
+      })),
       alert_rule_test: [{ eval_time: '20m', alertname, exp_alerts: [] }],
     }));
     const rule_files = [join(ops, 'alerts.yaml')];
@@ -74,6 +81,38 @@ t.test('a queue that drains at its pace gives no alert', { skip: !hasPrometheus(
   const { code, output } = await promtool(['test', 'rules', join(folder, 'tests.yaml')], '');
   t.equal(code, 0, output);
 });
+
+t.test(
+  'few failed sends, and those to contacts that ask for none, give no alert',
+  {
+    skip: !hasPrometheus(),
+  },
+  async (t) => {
+    const alertname = 'GatewaySendsFailing';
+    const cases = [
+      { class: 'refused', failed: '0+1x30', sent: '0+5x30' },
+      { class: 'refused', failed: '0 0 3x28', sent: '0x30' },
+      { class: 'contact', failed: '0+20x30', sent: '0x30' },
+    ];
+    const tests = cases.map(({ class: name, failed, sent }) => {
+      const of = 'gateway_messages_total{mode="live", status=';
+      const input_series = [
+        {
+          series: `gateway_message_failures_total{mode="live", class="${name}"}`,
+          values: failed,
+        },
+        { series: `${of}"failed"}`, values: failed },
+        { series: `${of}"sent"}`, values: sent },
+      ];
+      const alert_rule_test = [{ eval_time: '30m', alertname, exp_alerts: [] }];
+      return { interval: '1m', input_series, alert_rule_test };
+    });
+    const rule_files = [join(ops, 'alerts.yaml')];
+    const folder = t.testdir({ 'tests.yaml': JSON.stringify({ rule_files, tests }) });
+    const { code, output } = await promtool(['test', 'rules', join(folder, 'tests.yaml')], '');
+    t.equal(code, 0, output);
+  },
+);
 
 t.test('alerts and dashboard name metrics and labels that there are', async (t) => {
   const dashboard = await readFile(join(ops, 'dashboard.json'), 'utf8');

@@ -140,7 +140,7 @@ export class WatchedJob {
     const window = `[${Date.now() - since}ms]`;
     const named = rules.map(({ alert, expr }) => {
       // Networks that can be disturbed are those of test tenants, which the rules leave out.
-      const watched = expr.replaceAll(/\[\d+m\]/g, window).replace('mode="live"', 'mode="test"');
+      const watched = expr.replaceAll(/\[\d+m\]/g, window).replaceAll('mode="live"', 'mode="test"');
       return `label_replace(${watched}, "alertname", "${alert}", "", "")`;
     });
     const result = await this.#watch.ask(named.join(' or '));

@@ -30,6 +30,6 @@ export async function changeQueued(
     }
   }
   await unit.messages.save(changed);
-  reporter.report(unit, changed);
+  await reporter.report(unit, changed);
   await unit.events.record(events);
 }

@@ -47,7 +47,7 @@ export function makeSessionLane(
         return { held: true, next, left };
       });
       await unit.withCommit.messages.save([...batch.changed.values()]);
-      reporter.report(unit, batch.reached);
+      await reporter.report(unit, batch.reached);
       traceReceipts(unit, batch.traced);
       if (batch.events.length > 0) {
         const store = prefetched.storeEvents ?? (await outbox.prepare(unit, tenantIdsOf(inputs)));

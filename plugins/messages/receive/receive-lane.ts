@@ -77,7 +77,7 @@ export function makeReceiveLane(
       const messages = numbered(drafts, prefetched.sequences);
       await withCommit.threads.wroteFirst([...threads.values()], unit.now);
       await withCommit.messages.insert(messages);
-      reporter.report(unit, messages);
+      await reporter.report(unit, messages);
       const latest = new Map(messages.map((one) => [one.tenantId, one.inboundSequence ?? 0]));
       await withCommit.tenants.setInboundSequences(latest);
       await withCommit.media.keep(kept);

@@ -47,7 +47,7 @@ export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision
         await unit.withCommit.refusals.add(refusalsOf(parts.rules, batch, sends, decisions));
       }
       const messages = accepted.map(({ message }) => message);
-      parts.reporter.report(unit, messages);
+      await parts.reporter.report(unit, messages);
       if (accepted.length > 0) unit.afterCommit(() => parts.notifyHosts(byAccount(accepted)));
       for (const [accountId, until] of batch.holds) {
         unit.afterCommit(() => parts.restrict(accountId, until));

@@ -20,6 +20,11 @@ export async function lastingTroubles(t: Test, watch: Watch): Promise<void> {
   const receiver = await startReceiver(t, () => reaction);
   const [account_id, hung] = [await pair(api, phoneNumber(1)), await pair(api, phoneNumber(2))];
   await job.fires([]);
+  await job.fires(['GatewaySendsFailing'], async () => {
+    await api.put(`/sandbox/phones/${phoneNumber(1)}`, { send: 'fail' });
+    for (let n = 0; n < 7; n += 1) await sendAccepted(api, { account_id, to });
+  });
+  await api.put(`/sandbox/phones/${phoneNumber(1)}`, { send: 'read' });
 
   const lasting = ['GatewayDeliveriesBehind', 'GatewayQueueNotDraining'];
   await api.post('/webhooks', { url: receiver.url(), subscribed_to: ['message.sent'] });

@@ -41,7 +41,7 @@ for (const engine of databases) {
 
     const begin = makeEraseLane({
       async beginErasing(unit, ...of) {
-        await failUndispatched(unit, ...of, 'contact_erased', { report: () => undefined });
+        await failUndispatched(unit, ...of, 'contact_erased', { report: async () => undefined });
       },
     });
     const id = contactIds[0] ?? '';
@@ -167,7 +167,7 @@ for (const engine of databases) {
     const { tenantId } = await makeTenant(stage);
     const begin = makeEraseLane({
       async beginErasing(unit, ...of) {
-        await failUndispatched(unit, ...of, 'contact_erased', { report: () => undefined });
+        await failUndispatched(unit, ...of, 'contact_erased', { report: async () => undefined });
       },
     });
     const some = makeEraseSomeLane({ eraseSome: (...of) => eraseSome(...of, 60_000) });

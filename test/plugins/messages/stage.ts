@@ -108,7 +108,7 @@ const waitingEvents: Pick<Outbox, 'prepare'> = {
 
 const noMedia = { take: async () => null, discard: async () => undefined };
 
-const reporter = new MessageReporter(log, makeMessageMetrics(new PrometheusMetrics()));
+const reporter = new MessageReporter(log, makeMessageMetrics(new PrometheusMetrics(), []));
 
 const step = { deduplicates: true, closedToStrangers: null };
 

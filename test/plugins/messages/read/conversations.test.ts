@@ -58,7 +58,7 @@ for (const engine of databases) {
     const contacts = await Promise.all(ids.map(contactOf));
     const lane = makeEraseLane({
       beginErasing: (unit, ...contact) =>
-        failUndispatched(unit, ...contact, 'contact_erased', { report: () => undefined }),
+        failUndispatched(unit, ...contact, 'contact_erased', { report: async () => undefined }),
     });
     const erase = (place: number) => {
       return stage.storage.submit(lane, { tenantId, id: contacts[place] ?? '' });
