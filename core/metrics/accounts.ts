@@ -6,7 +6,8 @@ export const accountMetrics = {
     type: 'gauge',
     of: 'installation',
     unit: 'accounts',
-    meaning: 'Accounts that are not removed, by what they are now.',
+    meaning:
+      'Accounts that are not removed, by what they are now; a connected one with a reason may not write to new contacts.',
     labels: {
       channel: 'name of the channel',
       mode: ['live', 'test'],

@@ -50,16 +50,18 @@ export function makeAccountMetrics(
 /** Shows what this process holds of sessions, and the accounts in the database. */
 export function showAccounts(
   metrics: Pick<Metrics, 'gauge' | 'installation'>,
-  read: Pick<Storage['read'], 'accountCounts'>,
+  storage: Pick<Storage, 'read' | 'now'>,
   sessions: { size(): number; readonly capacity: number } | null,
 ): void {
   const one = (value: number | undefined) => (value === undefined ? [] : [{ labels: {}, value }]);
   metrics.gauge('gateway_sessions_held', () => one(sessions?.size()));
   metrics.gauge('gateway_sessions_capacity', () => one(sessions?.capacity));
   metrics.installation(['gateway_accounts'], async () => ({
-    gateway_accounts: (await read.accountCounts.byState()).map(({ accounts, ...labels }) => ({
-      labels: { ...labels, reason: labels.reason ?? 'none' },
-      value: accounts,
-    })),
+    gateway_accounts: (await storage.read.accountCounts.byState(await storage.now())).map(
+      ({ accounts, ...labels }) => ({
+        labels: { ...labels, reason: labels.reason ?? 'none' },
+        value: accounts,
+      }),
+    ),
   }));
 }

@@ -70,7 +70,7 @@ export default gatewayPlugin(
     });
     const { capacity } = configured;
     const held = { size: () => process.host.size, capacity };
-    showAccounts(cradle.metrics, cradle.storage.read, roles.includes('sessions') ? held : null);
+    showAccounts(cradle.metrics, cradle.storage, roles.includes('sessions') ? held : null);
     cradle.erasures.add('ten', ({ tenantId }) => connections.removeSome(tenantId));
     const list = (caller: Caller) => accountsOf(cradle, proxies, caller);
     provideSingleton(app.container, 'sessions', () => sessions);

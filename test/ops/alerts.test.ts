@@ -47,6 +47,36 @@ t.test('accounts of test tenants give no alert', { skip: !hasPrometheus() }, asy
   t.same(await firing('test'), []);
 });
 
+t.test(
+  'a restriction to known contacts gives an alert, and its absence none',
+  {
+    skip: !hasPrometheus(),
+  },
+  async (t) => {
+    const alertname = 'GatewayAccountRestricted';
+    const labels = { channel: 'irc', status: 'connected', reason: 'blocked_by_network' };
+    const summary = '2 accounts of irc may not write to new contacts: blocked_by_network';
+    const alert = {
+      exp_labels: { ...labels, severity: 'warning' },
+      exp_annotations: { summary },
+    };
+    const ofIrc = 'gateway_accounts{channel="irc", mode="live", status="connected"';
+    const series = [
+      { series: `${ofIrc}, reason="none"}`, values: '5x9' },
+      { series: `${ofIrc}, reason="blocked_by_network"}`, values: '0 0 0 2x6' },
+    ];
+    const alert_rule_test = [
+      { eval_time: '2m', alertname, exp_alerts: [] },
+      { eval_time: '9m', alertname, exp_alerts: [alert] },
+    ];
+    const tests = [{ interval: '1m', input_series: series, alert_rule_test }];
+    const rule_files = [join(ops, 'alerts.yaml')];
+    const folder = t.testdir({ 'tests.yaml': JSON.stringify({ rule_files, tests }) });
+    const { code, output } = await promtool(['test', 'rules', join(folder, 'tests.yaml')], '');
+    t.equal(code, 0, output);
+  },
+);
+
 t.test('a linking that came to nothing gives no alert', { skip: !hasPrometheus() }, async (t) => {
   const alertname = 'GatewayAccountDisconnected';
   const reasons = ['pairing_timeout', 'pairing_abandoned'];
