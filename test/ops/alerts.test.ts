@@ -144,6 +144,30 @@ t.test(
   },
 );
 
+t.test('lost files give an alert, and few of many none', { skip: !hasPrometheus() }, async (t) => {
+  const alertname = 'GatewayReceivedFilesLost';
+  const summary = 'More than a fifth of the received files are lost: 30 in half an hour';
+  const alert = { exp_labels: { severity: 'critical' }, exp_annotations: { summary } };
+  const of = 'gateway_media_fetches_total{direction="inbound", outcome=';
+  const cases = [
+    { failed: '0+1x30', fetched: '7x30', exp_alerts: [alert] },
+    { failed: '0+1x30', fetched: '0+5x30', exp_alerts: [] },
+    { failed: '0 0 2x28', fetched: '0x30', exp_alerts: [] },
+  ];
+  const tests = cases.map(({ failed, fetched, exp_alerts }) => ({
+    interval: '1m',
+    input_series: [
+      { series: `${of}"failed"}`, values: failed },
+      { series: `${of}"fetched"}`, values: fetched },
+    ],
+    alert_rule_test: [{ eval_time: '30m', alertname, exp_alerts }],
+  }));
+  const rule_files = [join(ops, 'alerts.yaml')];
+  const folder = t.testdir({ 'tests.yaml': JSON.stringify({ rule_files, tests }) });
+  const { code, output } = await promtool(['test', 'rules', join(folder, 'tests.yaml')], '');
+  t.equal(code, 0, output);
+});
+
 t.test('alerts and dashboard name metrics and labels that there are', async (t) => {
   const dashboard = await readFile(join(ops, 'dashboard.json'), 'utf8');
   for (const text of [rules, dashboard.replaceAll('\\"', '"')]) {

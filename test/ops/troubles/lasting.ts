@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Test } from 'tap';
 import { runGateway } from '../../harness/gateway.ts';
+import { mediaServer } from '../../harness/media-server.ts';
 import { type Reaction, startReceiver } from '../../harness/receiver.ts';
 import { befall, pair, phoneNumber, sendAccepted } from '../../harness/story.ts';
 import type { Watch } from '../watch.ts';
@@ -20,6 +21,14 @@ export async function lastingTroubles(t: Test, watch: Watch): Promise<void> {
   const receiver = await startReceiver(t, () => reaction);
   const [account_id, hung] = [await pair(api, phoneNumber(1)), await pair(api, phoneNumber(2))];
   await job.fires([]);
+  const media = await mediaServer(t);
+  media.answer('/gone.png', (_request, response) => response.writeHead(404).end());
+  await job.fires(['GatewayReceivedFilesLost'], async () => {
+    const file = { from: to, media_url: `${media.url}/gone.png` };
+    for (let n = 0; n < 4; n += 1) {
+      await api.post(`/sandbox/phones/${phoneNumber(1)}/inbound`, file);
+    }
+  });
   await job.fires(['GatewaySendsFailing'], async () => {
     await api.put(`/sandbox/phones/${phoneNumber(1)}`, { send: 'fail' });
     for (let n = 0; n < 7; n += 1) await sendAccepted(api, { account_id, to });
