@@ -30,8 +30,9 @@ export function makeAccountMetrics(
     cache: reads.of({ source: 'cache' }),
     database: reads.of({ source: 'database' }),
   };
-  // An end is rare: without a zero before it no rate would show the first one.
+  // What is rare needs a zero before it: no rate would show the first one.
   for (const channel of channels) {
+    leftOut.of({ channel, kind: 'unreadable' });
     for (const reason of [...endedReasons, ...refusedReasons]) {
       for (const mode of ['live', 'test'] as const) {
         changes.of({ channel, mode, status: 'disconnected', reason });

@@ -53,6 +53,9 @@ const misdeeds = {
       await port.emit({ ...message, networkId, text: 'a\0b\ud83d' });
     }
   },
+  async cannotRead(port) {
+    port.leftOut('unreadable');
+  },
   async failsOddly() {
     throw Object.assign(new Error('refused with half a pair \ud83d'), {
       ...{ code: 'refused', certain: true, retryAfterMs: null, concerns: 'message' },

@@ -41,6 +41,10 @@ export async function singleTroubles(t: Test, watch: Watch): Promise<void> {
     await live.post(`${connection}/ada@home/steps`, step);
   });
   await job.fires(
+    ['GatewayInboundUnreadable', 'GatewayReceiverPaused', 'GatewaySessionsAtCapacity'],
+    () => sendAccepted(live, { to, text: 'cannotRead' }),
+  );
+  await job.fires(
     ['GatewayEventLoopStalled', 'GatewayReceiverPaused', 'GatewaySessionsAtCapacity'],
     () => sendAccepted(live, { to, text: 'blocks2later' }),
   );
