@@ -1,7 +1,9 @@
+import type { FastifyInstance } from 'fastify';
 import { messageOf } from '../core/error-code.ts';
 import { type GatewayPlugin, gatewayPlugin } from '../core/kernel.ts';
 import type { GatewayLog } from '../core/log.ts';
 import { withTimeout } from '../core/waiting.ts';
+import { boundReadyHooks } from './bounded-hooks.ts';
 import { ConfigError } from './error.ts';
 import { makeOfPackage } from './outside-package.ts';
 import { type PluginMetadata, pluginMetadata } from './plugin-metadata.ts';
@@ -11,7 +13,7 @@ import { whereThrown } from './where-thrown.ts';
 /** How long a package may take to make its plugin, in milliseconds. */
 const makingMs = 30_000;
 
-/** How long a plugin's boot may take, in milliseconds; the steps of its tables are the storage's, and not counted. */
+/** How long a plugin's boot may take, and each of its hooks `onReady`, in milliseconds; the steps of its tables are the storage's, and not counted. */
 const longestBootMs = 30_000;
 
 /** Dependencies of the loader of outside plugins. */
@@ -77,14 +79,25 @@ function placed(
   const boot = made as GatewayPlugin;
   const booted: GatewayPlugin = async (app) => {
     app.operations.openToOutside();
-    const late = new ConfigError(field, `${field} did not boot within ${bootMs / 1_000} s`);
+    const within = `within ${bootMs / 1_000} s`;
+    const late = new ConfigError(field, `${field} did not boot ${within}`);
+    const held = new ConfigError(field, `${field}: a hook "onReady" did not end ${within}`);
+    const restore = boundReadyHooks(app, (work) => withTimeout(bootMs, held, work));
     try {
-      await withTimeout(bootMs, late, boot(app));
+      await withTimeout(bootMs, late, bootWithNested(boot, app));
     } catch (error) {
       throw error === late ? late : await failure(field, 'could not boot', error);
+    } finally {
+      restore();
     }
   };
   return gatewayPlugin(metadata.name, metadata.dependencies, booted, metadata.keeps);
+}
+
+/** Boots a plugin, with those that it registers. */
+async function bootWithNested(boot: GatewayPlugin, app: FastifyInstance): Promise<void> {
+  await boot(app);
+  await app.after();
 }
 
 function namesOf(plugins: readonly GatewayPlugin[]): Set<string> {

@@ -36,6 +36,15 @@ const packages: Readonly<Record<string, string>> = {
   storage: `export default () => ${source('storage', [])}`,
   api: `export default () => ${source('api', [])}`,
   fails: `export default () => ${source('fails', [], "throw new Error('not now');")}`,
+  nests: `export default () => ${source('nests', [], 'app.register(() => new Promise(() => undefined));')}`,
+  waits: `export default () => ${source('waits', [], "app.addHook('onReady', () => new Promise(() => undefined));")}`,
+  calls: `export default () => ${source('calls', [], "app.register(async (inner) => { inner.addHook('onReady', (done) => undefined); });")}`,
+  readies: `export default () => ${source(
+    'readies',
+    [],
+    `app.addHook('onReady', (done) => { booted.push('called'); done(); });
+    app.register(async (inner) => { inner.addHook('onReady', async () => { booted.push('awaited'); }); });`,
+  )}`,
   hangs: `export default () => ${source('hangs', [], 'await new Promise(() => undefined);')}`,
 };
 
@@ -136,4 +145,22 @@ t.test('one that fails stops the start and is named', async (t) => {
     name: 'ConfigError',
     message: 'plugins.it did not boot within 1 s',
   });
+  await t.rejects(boot(await load({ it: named('nests') }, 1_000)), {
+    name: 'ConfigError',
+    message: 'plugins.it did not boot within 1 s',
+  });
+  for (const held of ['waits', 'calls']) {
+    await t.rejects(boot(await load({ it: named(held) }, 1_000)), {
+      name: 'ConfigError',
+      message: 'plugins.it: a hook "onReady" did not end within 1 s',
+    });
+  }
+});
+
+t.test('the hooks of a plugin run once everything has booted', async (t) => {
+  const diary = globalThis as { booted?: string[] };
+  diary.booted = [];
+  const gateway = await boot(await load({ it: named('readies') }));
+  t.same(diary.booted, ['readies', 'called', 'awaited']);
+  await gateway.close();
 });
