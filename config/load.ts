@@ -4,6 +4,7 @@ import { type Environment, environmentSettings, noSuchField } from './environmen
 import { ConfigError } from './error.ts';
 import { type FieldPath, type FieldSchema, isGroup, memberSchema, rootSchema } from './fields.ts';
 import { positionOfFault } from './json-fault.ts';
+import { refuseFoldersOfKernel } from './kernel-folders.ts';
 import type { GatewayConfig } from './schema.ts';
 import { refuseMisreadAddresses } from './server-addresses.ts';
 import { setAt, type Tree } from './tree.ts';
@@ -37,6 +38,7 @@ export function loadConfig({ env, file }: ConfigSources): GatewayConfig {
   refuseHalfKey(config);
   refuseWrongPauses(config);
   refuseSharedPort(config);
+  refuseFoldersOfKernel(config);
   return config;
 }
 

@@ -167,6 +167,16 @@ const refusals: readonly [string, () => unknown, RegExp][] = [
     /^metrics_port \(METRICS_PORT\) is 9100, the port of the API: name another one\.$/,
   ],
   [
+    'a data folder of the kernel',
+    () => fromEnv({ DATA_DIR: '/proc/gateway' }),
+    /^data_dir \(DATA_DIR\) is below \/proc, where no folder can be made: name one on a disk\.$/,
+  ],
+  [
+    'a database in a folder of the kernel',
+    () => fromEnv({ DATABASE_URL: 'sqlite:/data/../proc/1/gateway.db' }),
+    /^database_url \(DATABASE_URL\) is below \/proc/,
+  ],
+  [
     'a part of a number',
     () => fromEnv({ GATEWAY_LIMITS__WAITS: '1.5' }),
     /^limits\.waits \(GATEWAY_LIMITS__WAITS\) must be a whole number/,
