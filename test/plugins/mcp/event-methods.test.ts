@@ -71,6 +71,22 @@ t.test('what the gateway refuses is an error of the protocol', async (t) => {
   }
 });
 
+t.test('a cursor that is too long is none that a poll gave', async (t) => {
+  const read = async (_caller: Caller, { cursor }: { readonly cursor?: string }) => {
+    t.equal(cursor?.length, 501);
+    throw new GatewayError('invalid_cursor');
+  };
+  // As much of the parts as is called.
+  const parts = {
+    pages: () => ({ read }),
+    refuse: (error: unknown) => refusalOf(asGatewayError(error)),
+  } as unknown as Parameters<typeof eventMethods>[0];
+  const params = { name: 'message.received', cursor: 'x'.repeat(501) };
+  const polled = eventMethods(parts, caller)('events/poll', params) ?? Promise.resolve({});
+  const message = 'params/cursor is none that events/poll gave';
+  await t.rejects(polled, { code: -32_602, message });
+});
+
 t.test('another mode of delivery is not supported, whatever else it has', async (t) => {
   const { subscribe, wanted } = subscribing();
   for (const mode of ['poll', 'push']) {

@@ -39,7 +39,7 @@ const SubscribeParams = Type.Object({
 const UnsubscribeParams = Type.Object({ ...Named, delivery: Type.Object({ url: Url }) });
 const PollParams = Type.Object({
   ...Named,
-  cursor: Type.Optional(Type.Union([Type.String({ maxLength: 500 }), Type.Null()])),
+  cursor: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   maxEvents: Type.Optional(Type.Integer({ minimum: 1 })),
   maxAgeMs: Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()])),
 });
