@@ -104,8 +104,16 @@ export class AttemptFollower {
     if (turn.isOver) return;
     const { attempt } = turn;
     const phase = attempt === null || attempt.login !== null ? 'login' : 'connection';
-    if (error instanceof WrongPhone && attempt !== null) await this.#disown(turn, attempt, error);
-    else await this.#end(turn, outcomeOf(error, phase, Date.now()));
+    if (error instanceof WrongPhone && attempt !== null) {
+      return await this.#disown(turn, attempt, error);
+    }
+    const event = outcomeOf(error, phase, Date.now());
+    if ('reason' in event && event.reason === 'driver_failed') {
+      const { account, port } = this.#parts;
+      const fields = { accountId: account.id, error: loggableError(error) };
+      port.log.warn(fields, 'a session failed for a reason of our own');
+    }
+    await this.#end(turn, event);
   }
 
   /** Ends an attempt; a code that is in hand outlives a loss. */

@@ -69,8 +69,10 @@ export function isRpcError(error: unknown): error is tl.RpcError {
   return error instanceof Error && tl.RpcError.is(error);
 }
 
-/** Text of an error for a log line or a person: never what was sent with the call. */
+/** Text of an error for a log line or a person: never what was sent with the call, or stored. */
 export function loggableError(error: unknown): string {
   if (isRpcError(error)) return errorName(error);
+  // Its message quotes the text that could not be read, such as a credential.
+  if (error instanceof SyntaxError) return error.name;
   return error instanceof Error ? error.message : 'unknown';
 }
