@@ -164,6 +164,24 @@ export class Client {
     }
   }
 
+  /**
+   * Waits for work of our own that makes calls, within the same limits; the work itself goes on.
+   * @throws what the work throws; NoAnswer where a limit ends first
+   */
+  async until<Value>(
+    work: Promise<Value>,
+    { signal, within = this.#timing.answer }: CallLimits = {},
+  ): Promise<Value> {
+    const limit = new CallLimit([this.#over.signal, signal], within);
+    try {
+      return await untilAborted(limit.signal, work);
+    } catch (error) {
+      throw limit.signal.aborted && error === limit.signal.reason ? noAnswer(error) : error;
+    } finally {
+      limit.release();
+    }
+  }
+
   /** Cuts the connection at once; calls under way reject. Idempotent. */
   cut(): void {
     if (this.#over.signal.aborted) return;

@@ -1,8 +1,12 @@
 import { DriverError } from '../../../core/contracts/driver.ts';
+import { NoAnswer } from '../client.ts';
 import { errorName, isRpcError, meaningOf, meaningOfName } from '../rpc-errors.ts';
 
 /** Pause before a message is tried again while the network has stopped the account, in milliseconds. */
 const stoppedPauseMs = 60_000;
+
+/** Pause before a message is tried again after a failure of our own, in milliseconds. */
+const ownFaultPauseMs = 5_000;
 
 /** The network has stopped the account; the message keeps its queue position. */
 export function stopped(): DriverError {
@@ -19,14 +23,36 @@ export function sessionEnded(reason: 'logged_out' | 'replaced'): DriverError {
   });
 }
 
+/** Whether it comes from the driver or the gateway: the network neither refused nor kept silent. Pure. */
+export function isOwnFault(cause: unknown): boolean {
+  return !(cause instanceof DriverError || cause instanceof NoAnswer || isRpcError(cause));
+}
+
+/** A failure of our own: the message is tried again. @param isHandedOver whether the network may have the message */
+function driverFailed(cause: unknown, isHandedOver: boolean): DriverError {
+  const when = isHandedOver ? 'after the message was handed over' : 'before the message went out';
+  return new DriverError('driver_failed', `the gateway failed ${when}: its log says why`, {
+    certain: !isHandedOver,
+    retryAfterMs: ownFaultPauseMs,
+    concerns: 'contact',
+    cause,
+  });
+}
+
 /**
- * Why a message that was handed to the network was not sent. Pure.
- * @param cause what the call threw; anything but a refusal leaves open whether the network took the message
+ * Why a message was not sent. Pure.
+ * @param cause what was thrown; a missing answer leaves open whether the network took the message
+ * @param isHandedOver whether the network may have the message, where the failure is one of our own
  * @param until when new contacts are tried again, milliseconds since the Unix epoch; null: nobody knows
  */
-export function sendFailure(cause: unknown, until: number | null = null): DriverError {
+export function sendFailure(
+  cause: unknown,
+  isHandedOver: boolean,
+  until: number | null = null,
+): DriverError {
   if (cause instanceof DriverError) return cause;
   if (!isRpcError(cause)) {
+    if (!(cause instanceof NoAnswer)) return driverFailed(cause, isHandedOver);
     return new DriverError('no_answer', 'the network did not answer', {
       certain: false,
       retryAfterMs: 0,

@@ -1,9 +1,9 @@
 import { type ContactAddress, DriverError, type Port } from '../../../core/contracts/driver.ts';
-import type { Client } from '../client.ts';
+import { type Client, NoAnswer } from '../client.ts';
 import { contactWait, type NamedWaits } from '../named-waits.ts';
 import type { People } from '../people.ts';
 import { type Person, personContact } from '../person.ts';
-import { isRpcError, meaningOf } from '../rpc-errors.ts';
+import { meaningOf } from '../rpc-errors.ts';
 import type { CredentialBuffer } from '../storage/credential-buffer.ts';
 import type { ChatList } from './chat-list.ts';
 
@@ -23,7 +23,7 @@ export interface RecipientParts {
 /**
  * The person at an address: somebody the account has met, or whom the network knows by phone.
  * @throws DriverError `contact_unknown` when nobody has the address; `flood_wait`, `network_failed` or `no_answer`, with
- *   a time to try again, when the network did not say; else the network's refusal
+ *   a time to try again, when the network did not say; else the network's refusal, or a failure of our own as it is
  */
 export async function recipientOf(
   parts: RecipientParts,
@@ -39,13 +39,9 @@ export async function recipientOf(
   }
   const anew = parts.people.meet(found.id);
   if (anew !== null) {
-    try {
-      await parts.port.emit({ type: 'identity', ...personContact(anew.person) });
-      parts.people.keep([anew]);
-      await parts.buffer.write();
-    } catch (error) {
-      throw lookUpFailure(error);
-    }
+    await parts.port.emit({ type: 'identity', ...personContact(anew.person) });
+    parts.people.keep([anew]);
+    await parts.buffer.write();
   }
   return found;
 }
@@ -59,7 +55,7 @@ async function byId(
   if (known !== null) return known;
   waits.refuseInside('messages.getDialogs', toWait);
   try {
-    await client.run(() => chatList.takeOnce(client), { signal });
+    await client.until(chatList.takeOnce(client), { signal });
   } catch (error) {
     waits.note('messages.getDialogs', error);
     throw lookUpFailure(error);
@@ -102,7 +98,7 @@ async function byPhone(
 
 const toWait = 'the network asks to wait before it looks a contact up';
 
-/** Error of a message that was not sent, since the network could not be asked for the contact. */
+/** Error of a message that was not sent, since its contact could not be looked up. */
 function lookUpFailure(error: unknown): unknown {
   const meaning = meaningOf(error);
   if (meaning?.kind === 'wait') return contactWait(toWait, meaning.ms, error);
@@ -114,7 +110,7 @@ function lookUpFailure(error: unknown): unknown {
       cause: error,
     });
   }
-  if (isRpcError(error)) return error;
+  if (!(error instanceof NoAnswer)) return error;
   return new DriverError('no_answer', 'the network did not answer', {
     certain: true,
     retryAfterMs: 0,

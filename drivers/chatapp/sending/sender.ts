@@ -15,13 +15,13 @@ import type { People } from '../people.ts';
 import { inputPeer, type Person } from '../person.ts';
 import type { Progress, SentMessage } from '../progress.ts';
 import { randomIdOf } from '../random-id.ts';
-import { isRpcErrorNamed, meaningOf } from '../rpc-errors.ts';
+import { isRpcErrorNamed, loggableError, meaningOf } from '../rpc-errors.ts';
 import type { CredentialBuffer } from '../storage/credential-buffer.ts';
 import type { Timing } from '../timing.ts';
 import type { ReadMarks } from '../updates/read-marks.ts';
 import type { UpdateFollower } from '../updates/update-follower.ts';
 import type { ChatList } from './chat-list.ts';
-import { notNamed, sendFailure, sessionEnded, stopped } from './failure.ts';
+import { isOwnFault, notNamed, sendFailure, sessionEnded, stopped } from './failure.ts';
 import { isNotPhoto, refuseInsideWait, upload } from './outbound-media.ts';
 import { recipientOf } from './recipient.ts';
 import { recover } from './recover.ts';
@@ -48,6 +48,11 @@ type Request = tl.messages.RawSendMessageRequest | tl.messages.RawSendMediaReque
 interface Handover {
   readonly request: Request;
   readonly asFile: Request | null;
+}
+
+/** Whether a send has begun to hand its message over. */
+interface Handing {
+  isBegun: boolean;
 }
 
 /** Sends the messages of one account over one client. */
@@ -98,39 +103,60 @@ export class Sender {
     if (signal.aborted || client.signal.aborted) throw notConnected();
     if (accountCheck.isStopped) throw stopped();
     unanswered.begun(reference);
+    const handing: Handing = { isBegun: false };
     try {
       const person = await recipientOf(this.#parts, message.to, signal);
       unanswered.found(reference, person.id);
-      const taken = await this.#taken(message, person, signal);
+      const taken = await this.#taken(message, person, handing, signal);
       unanswered.ended(reference, false);
       if (taken === null) return this.#nameless(message);
       marks.sent(person.id, taken.id, reference);
       return { networkId: progress.networkIdOf(taken.id), at: taken.at };
     } catch (error) {
-      const isLimited = meaningOf(error)?.kind === 'new_contacts';
-      const failure = sendFailure(error, isLimited ? await accountCheck.newContactsOnly() : null);
+      const failure = await this.#failureOf(error, message, handing, signal);
       // What an earlier try handed over may be on the network whatever became of this one.
       unanswered.ended(reference, !failure.certain || attempt > 1);
       throw failure;
     }
   }
 
+  /** Why a send did not work out, with a line in the log for a failure of our own. */
+  async #failureOf(
+    error: unknown,
+    { reference }: OutboundMessage,
+    { isBegun }: Handing,
+    signal: AbortSignal,
+  ): Promise<DriverError> {
+    const { client, port, accountCheck } = this.#parts;
+    if (isOwnFault(error)) {
+      // The end of a session is none.
+      if (!isBegun && (signal.aborted || client.signal.aborted)) return notConnected(error);
+      const fields = { message: reference, error: loggableError(error) };
+      port.log.warn(fields, 'a message was not sent for a reason of our own');
+    }
+    const isLimited = meaningOf(error)?.kind === 'new_contacts';
+    return sendFailure(error, isBegun, isLimited ? await accountCheck.newContactsOnly() : null);
+  }
+
   async #taken(
     message: OutboundMessage,
     person: Person,
+    handing: Handing,
     signal: AbortSignal,
   ): Promise<SentMessage | null> {
     const { progress } = this.#parts;
     const randomId = randomIdOf(message.reference);
     const before = message.attempt > 1 ? progress.find(randomId.toString()) : null;
+    handing.isBegun = before !== null;
     if (before !== null) return before;
     const handover = await this.#handover(message, person, randomId, signal);
+    handing.isBegun = true;
     try {
       return await this.#handEither(handover, person, message.reference, signal);
     } catch (error) {
       if (!isRpcErrorNamed(error, 'RANDOM_ID_DUPLICATE')) throw error;
       return await recover(this.#parts, message, person, randomId).catch((cause: unknown) => {
-        throw notNamed(cause);
+        throw isOwnFault(cause) ? cause : notNamed(cause);
       });
     }
   }
