@@ -7,7 +7,7 @@ import type {
 } from '../../core/contracts/driver.ts';
 import { NoAnswer } from './client.ts';
 import { LoginRefused } from './login/login.ts';
-import { errorName, isRpcError, meaningOfName } from './rpc-errors.ts';
+import { errorName, isRpcError, meaningOfName, shownName } from './rpc-errors.ts';
 
 /** The phase that failed: a login that the user began, or the connection of a linked account. */
 export type FailurePhase = 'login' | 'connection';
@@ -136,7 +136,7 @@ export function refusalOutcome(
   const hindrance = hindrances[name];
   if (hindrance !== undefined) return hindered(hindrance, phase, null);
   if (meaning.kind === 'internal' || meaning.kind === 'elsewhere') {
-    const detail = `The network could not serve this account (${shown(name)}): it is tried again.`;
+    const detail = `The network could not serve this account (${shownName(name)}): it is tried again.`;
     return lost({ reason: 'network_unreachable', detail });
   }
   if (phase === 'login') {
@@ -144,7 +144,7 @@ export function refusalOutcome(
     return refused(logins[name] ?? frozen ?? unknownRefusal(name));
   }
   if (meaning.kind === 'ended') return loggedOut(meaning.reason);
-  const detail = `The network refused the connection with ${shown(name)}: it is tried again.`;
+  const detail = `The network refused the connection with ${shownName(name)}: it is tried again.`;
   return lost({ reason: 'network_unreachable', detail });
 }
 
@@ -167,13 +167,8 @@ function hindered(
 function unknownRefusal(name: string): Cause<RefusedReason> {
   return {
     reason: 'login_refused',
-    detail: `The network refused the login with ${shown(name)}: connect the number again.`,
+    detail: `The network refused the login with ${shownName(name)}: connect the number again.`,
   };
-}
-
-/** The name of an error, where a person should read it. */
-function shown(name: string): string {
-  return /^[A-Z0-9_]{1,64}$/.test(name) ? name : 'an error without a name';
 }
 
 function refused(

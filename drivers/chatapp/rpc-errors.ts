@@ -36,6 +36,11 @@ export function errorName({ message, text }: Pick<tl.RpcError, 'message' | 'text
   return /: ([A-Z0-9_]+)$/.exec(message)?.[1] ?? text;
 }
 
+/** The name of an error, where a person should read it: what is no name may hold anything. Pure. */
+export function shownName(name: string): string {
+  return /^[A-Z0-9_]{1,64}$/.test(name) ? name : 'an error without a name';
+}
+
 /** Classifies a refusal by its HTTP-like code and its name. Pure. */
 export function meaningOfName(code: number, name: string): RefusalMeaning {
   const reason = ended[name];

@@ -1,6 +1,7 @@
 import { DriverError } from '../../../core/contracts/driver.ts';
 import { NoAnswer } from '../client.ts';
-import { errorName, isRpcError, meaningOf, meaningOfName } from '../rpc-errors.ts';
+import { errorName, isRpcError, meaningOf, meaningOfName, shownName } from '../rpc-errors.ts';
+import { refusal } from './refusals.ts';
 
 /** Pause before a message is tried again while the network has stopped the account, in milliseconds. */
 const stoppedPauseMs = 60_000;
@@ -79,15 +80,13 @@ export function sendFailure(
         { certain: true },
       );
     case 'internal':
-      return new DriverError('network_failed', `the network failed: ${name}`, {
+      return new DriverError('network_failed', `the network failed with ${shownName(name)}`, {
         certain: false,
         retryAfterMs: 0,
         concerns: 'contact',
       });
     default:
-      return new DriverError(name.toLowerCase(), `the network refused the message: ${name}`, {
-        certain: true,
-      });
+      return refusal(name);
   }
 }
 

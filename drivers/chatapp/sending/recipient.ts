@@ -33,9 +33,8 @@ export async function recipientOf(
   const known = networkId === null ? null : await byId(parts, Number(networkId), signal);
   const found = known ?? (phone === null ? null : await byPhone(parts, phone, signal));
   if (found === null) {
-    throw new DriverError('contact_unknown', 'the account does not know this contact', {
-      certain: true,
-    });
+    const why = 'the account does not know this contact: let the contact write first';
+    throw new DriverError('contact_unknown', why, { certain: true });
   }
   const anew = parts.people.meet(found.id);
   if (anew !== null) {
