@@ -210,4 +210,18 @@ t.test('contact cards', async (t) => {
   t.same(cardOf(vcard), { name: 'Ada Lovelace', phones: ['+49 151 1234567', '+44-20-7946-0958'] });
   t.same(cardOf(''), { name: null, phones: [] });
   t.same(cardOf('TEL:\nFN: \nnonsense'), { name: null, phones: [] });
+  t.same(cardOf('a-1.b.FN:A\nTELEX:1\n1TEL:2\nb-2.tel;X-A="b":c:3\nTEL'), {
+    name: null,
+    phones: ['c:3'],
+  });
+});
+
+t.test('a contact card without an end takes no long time', async (t) => {
+  for (const card of ['F'.repeat(30_000), `${'-'.repeat(15_000)}.${'F'.repeat(15_000)}`]) {
+    const begun = process.cpuUsage();
+    t.same(cardOf(card), { name: null, phones: [] });
+    const { user, system } = process.cpuUsage(begun);
+    t.ok(user + system < 2_000_000, `${user + system} µs`);
+  }
+  t.equal(cardOf(`X:${'x'.repeat(1_000_000)}\nFN:Ada`).name, null, 'the end of a long card');
 });
