@@ -5,6 +5,9 @@ import type { MediaKind } from '../../../core/contracts/driver.ts';
 /** The longest name, its extension included. */
 const longest = 120;
 
+/** How much of a given name is read: accents take quadratic time to put in order. */
+const mostRead = 1_000;
+
 /** Control and format characters, which may reverse the rest of a name, and lone surrogates. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 /** Separators of folders, and characters with a meaning to a shell or file system. */
@@ -57,11 +60,12 @@ export function givenFileName(disposition: string | undefined, url: string | nul
  */
 export function safeFileName(given: string | null, kind: MediaKind, extension: string): string {
   const cleaned = (given ?? '')
+    .replace(/^.*[/\\]/s, '')
+    .slice(0, mostRead)
     .normalize('NFC')
     .replace(unprintable, '')
-    .replace(/^.*[/\\]/, '')
     .replace(separators, '_')
-    .replace(/^[.\s]+|[.\s]+$/g, '');
+    .replace(/^[.\s]+|(?<![.\s])[.\s]+$/g, '');
   const own = extname(cleaned);
   const stem = (own === '' ? cleaned : cleaned.slice(0, -own.length)) || kind;
   const end = fits(own.toLowerCase(), extension) ? own : `${own}${extension}`;

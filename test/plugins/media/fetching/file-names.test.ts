@@ -28,6 +28,9 @@ t.test('a file name shows its real type and no folder', async (t) => {
     ['table.xls', '.csv', 'table.xls.csv'],
     ['x.bin', '', 'x.bin'],
     ['a\0\n"<b>.png', '.png', 'a__b_.png'],
+    ['a\n/b\n\\c.png', '.png', 'c.png'],
+    [`a/${' '.repeat(300)}${'x'.repeat(300)}😀.. .`, '.png', `${'x'.repeat(116)}.png`],
+    [`${' '.repeat(999)}😀`, '.png', 'image.png'],
     ['download', '.pdf', 'download.pdf'],
     [`${'x'.repeat(300)}.png`, '.png', `${'x'.repeat(116)}.png`],
     [`a.${'x'.repeat(300)}`, '', `a.${'x'.repeat(118)}`],
@@ -36,4 +39,16 @@ t.test('a file name shows its real type and no folder', async (t) => {
   for (const [given, extension, name] of rows) {
     t.equal(safeFileName(given, 'image', extension), name, JSON.stringify(given));
   }
+});
+
+t.test('a name of blanks or accents, of whatever length, takes no long time', async (t) => {
+  const blanks = ' .'.repeat(30_000);
+  const begun = process.cpuUsage();
+  t.equal(safeFileName(`${blanks}a${blanks}b.png`, 'image', '.png'), 'image.png');
+  t.equal(safeFileName(`a${' '.repeat(60_000)}b.png`, 'image', '.png'), 'a.png');
+  t.equal(safeFileName(`${'/'.repeat(60_000)}${blanks}a.png`, 'image', '.png'), 'image.png');
+  const accents = safeFileName(`a${'\u0301\u0316'.repeat(30_000)}`, 'image', '.png');
+  t.equal(accents.length, 120);
+  const { user, system } = process.cpuUsage(begun);
+  t.ok(user + system < 2_000_000, `${user + system} µs`);
 });
