@@ -2,16 +2,22 @@ import { EventEmitter, once } from 'node:events';
 import type { tl } from '@mtcute/core';
 import type { Port } from '../../core/contracts/driver.ts';
 import type { Client } from './client.ts';
+import type { NamedWaits } from './named-waits.ts';
 import { e164Of } from './person.ts';
 import type { Progress } from './progress.ts';
 import { loggableError, meaningOf } from './rpc-errors.ts';
 import type { CredentialBuffer } from './storage/credential-buffer.ts';
 import type { Timing } from './timing.ts';
+import { networkPosition } from './updates/difference.ts';
 
 /** The credential that stores whether the network has stopped the account. */
 const name = 'stopped';
 
 type Stopped = 'banned' | 'frozen';
+
+/** Methods of the two questions: each has waits of its own. */
+const sessionMethod = 'users.getUsers';
+const freezeMethod = 'help.getAppConfig';
 
 /** Behind it in the credential until the gateway has it. */
 const unreported = ' unreported';
@@ -31,6 +37,7 @@ export interface AccountCheckParts {
   readonly port: Port;
   readonly buffer: CredentialBuffer;
   readonly progress: Progress;
+  readonly waits: NamedWaits;
   readonly timing: Timing;
   readonly accountId: string;
   /** E.164. */
@@ -88,34 +95,41 @@ export class AccountCheck {
     this.#isReported = before === how;
   }
 
-  /** Checks once. @throws WrongPhone, the refusal of the network, or NoAnswer */
-  async ask(): Promise<void> {
-    const { client, progress } = this.#parts;
-    try {
-      const [user] = await client.call({ _: 'users.getUsers', id: [{ _: 'inputUserSelf' }] });
-      this.#refuseAnother(user);
-      progress.ownId = user?.id ?? progress.ownId;
-      if (this.#stopped === 'banned') await this.#goOn();
-    } catch (error) {
-      const meaning = meaningOf(error);
-      if (meaning?.kind !== 'stopped') throw error;
-      await this.stop(meaning.how);
+  /**
+   * Checks at a new connection. Inside a wait for the check another question shows that the network takes the session,
+   * and the account is what the last check said.
+   * @throws as `ask`
+   */
+  async confirm(): Promise<void> {
+    const { client, waits } = this.#parts;
+    if (waits.leftMs(sessionMethod) > 0) {
+      await networkPosition(client).catch((error: unknown) => this.#stoppedBy(error));
     }
-    if (this.#stopped === 'frozen') await this.askWhetherFrozen();
+    await this.ask();
   }
 
-  /** Starts the periodic check. Ends with the client. @param waitMs for which the network wants no check */
-  watch(waitMs = 0): void {
-    const { signal, timing } = this.#parts;
-    if (signal.aborted) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#watched(), Math.max(timing.probe, waitMs));
+  /** Checks once, but for a question inside a wait. @throws WrongPhone, the refusal of the network, or NoAnswer */
+  async ask(): Promise<void> {
+    const { waits } = this.#parts;
+    if (waits.leftMs(sessionMethod) === 0) await this.#askForSession();
+    if (this.#stopped !== 'frozen' || waits.leftMs(freezeMethod) > 0) return;
+    await this.askWhetherFrozen().catch((error: unknown) => {
+      if (meaningOf(error)?.kind !== 'wait') throw error;
+    });
   }
 
-  /** Asks whether the account is frozen, after its settings changed or a call was refused. */
+  /** Starts the periodic check, behind the waits that the network has named. Ends with the client. */
+  watch(): void {
+    this.#watchIn(Math.max(this.#parts.timing.probe, this.#leftMs()));
+  }
+
+  /** Asks whether the account is frozen, after its settings changed or a call was refused. @throws inside a wait */
   async askWhetherFrozen(): Promise<void> {
-    const { client } = this.#parts;
-    const answer = await client.call({ _: 'help.getAppConfig', hash: 0 });
+    const { client, waits } = this.#parts;
+    if (waits.leftMs(freezeMethod) > 0) throw new Error('the network asks to wait before that');
+    const answer = await client
+      .call({ _: freezeMethod, hash: 0 })
+      .catch((error: unknown) => this.#refused(freezeMethod, error));
     if (answer._ !== 'help.appConfig' || answer.config._ !== 'jsonObject') return;
     const numbers = new Map(
       answer.config.value.flatMap(({ key, value }) =>
@@ -136,6 +150,8 @@ export class AccountCheck {
     if (this.#stopped === how && this.#isReported) return;
     this.#stopped = how;
     this.#isReported = true;
+    // The timer may be that of a longer wait.
+    if (this.#timer !== undefined) this.watch();
     // Stored first: after a crash in between nobody would find out that the account may go on.
     buffer.put(name, `${how}${unreported}`);
     await this.#succeeded(buffer.write());
@@ -186,8 +202,51 @@ export class AccountCheck {
     await this.#succeeded(buffer.write());
   }
 
+  async #askForSession(): Promise<void> {
+    const { client, progress } = this.#parts;
+    try {
+      const [user] = await client
+        .call({ _: sessionMethod, id: [{ _: 'inputUserSelf' }] })
+        .catch((error: unknown) => this.#refused(sessionMethod, error));
+      this.#refuseAnother(user);
+      progress.ownId = user?.id ?? progress.ownId;
+      if (this.#stopped === 'banned') await this.#goOn();
+    } catch (error) {
+      await this.#stoppedBy(error);
+    }
+  }
+
+  /** Takes a refusal that stops the account. @throws every other error */
+  async #stoppedBy(error: unknown): Promise<void> {
+    const meaning = meaningOf(error);
+    if (meaning?.kind !== 'stopped') throw error;
+    await this.stop(meaning.how);
+  }
+
+  /** Notes the wait that a question was refused with. @throws the refusal */
+  #refused(method: string, error: unknown): never {
+    this.#parts.waits.note(method, error);
+    throw error;
+  }
+
+  /** Until the first of the questions may be asked, milliseconds. */
+  #leftMs(): number {
+    const { waits } = this.#parts;
+    const leftMs = waits.leftMs(sessionMethod);
+    return this.#stopped === 'frozen' ? Math.min(leftMs, waits.leftMs(freezeMethod)) : leftMs;
+  }
+
+  #watchIn(ms: number): void {
+    if (this.#parts.signal.aborted) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#watched(), ms);
+  }
+
   async #watched(): Promise<void> {
     const { signal, port, accountId, failed } = this.#parts;
+    const leftMs = this.#leftMs();
+    // Timers may be early.
+    if (leftMs > 0) return this.#watchIn(leftMs);
     try {
       await this.ask();
       this.watch();
@@ -195,7 +254,7 @@ export class AccountCheck {
       if (signal.aborted) return;
       const meaning = meaningOf(error);
       // Rate limit: the session is valid, or it would have been refused as such.
-      if (meaning?.kind === 'wait') return this.watch(meaning.ms);
+      if (meaning?.kind === 'wait') return this.watch();
       port.log.info(
         { accountId, error: loggableError(error) },
         'the session could not be confirmed',

@@ -67,7 +67,7 @@ export class ChatappSession implements Session {
       attempt.linked = true;
       const connection = attempt.makeConnection();
       await connection.accountCheck.load();
-      await connection.accountCheck.ask();
+      await connection.accountCheck.confirm();
       await this.#attempts.connected(turn, attempt, connection);
     } catch (error) {
       await this.#attempts.failed(turn, error);

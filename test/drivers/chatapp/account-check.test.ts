@@ -263,6 +263,68 @@ t.test('a session is not checked inside a wait that the network names', async (t
   t.ok(waitedMs > 1_000, `after ${waitedMs} ms`);
 });
 
+t.test('a reconnect inside the wait for the check comes back, and asks no more', async (t) => {
+  const bench = await startBench(t, { ...quickTiming, probe: 50 });
+  const { control } = bench;
+  const { phone, port, session } = await bench.linked();
+  const calls = () => control.calls(phone)['users.getUsers'] ?? 0;
+  const before = calls();
+  control.refuse('users.getUsers', 420, 'FLOOD_WAIT_600');
+  await until('the refusal', async () => calls() > before || undefined);
+  // Answered behind the refusal.
+  await session.send(textTo(bench, 'msg_before'), patient());
+  const asked = calls();
+  control.drop(phone);
+  await port.state('lost');
+  await session.resume();
+  await port.state('connected');
+  await session.send(textTo(bench, 'msg_meanwhile'), patient());
+  t.equal(calls(), asked);
+
+  control.setReachable(false);
+  await port.state('lost');
+  await session.resume();
+  t.match(await port.state('lost'), { reason: 'network_unreachable' }, 'the network is asked');
+  control.setReachable(true);
+  control.revoke(phone, 'SESSION_REVOKED', true);
+  await session.resume();
+  t.match(await port.state('logged_out'), { reason: 'logged_out' }, 'and whether the session is');
+  t.equal(calls(), asked);
+});
+
+t.test('a wait for one question of the check is none for the other', async (t) => {
+  const bench = await startBench(t, { ...quickTiming, probe: 50 });
+  const { control } = bench;
+  const { phone, port } = await bench.linked();
+  const calls = (method: string) => control.calls(phone)[method] ?? 0;
+  control.put(phone, { frozenUntil: Date.UTC(2099, 0, 1) / 1000 });
+  await port.state('restricted');
+  control.refuse('help.getAppConfig', 420, 'FLOOD_WAIT_600', 1);
+  const isRefused = () => bench.network.refusals.get('help.getAppConfig')?.left === 0;
+  await until('the refusal', async () => isRefused() || undefined);
+  const [frozen, checks] = [calls('help.getAppConfig'), calls('users.getUsers')];
+  await until('checks', async () => calls('users.getUsers') >= checks + 5 || undefined);
+  t.equal(calls('help.getAppConfig'), frozen, 'not asked inside its wait');
+  t.notOk(port.events.some(isState('lost')));
+});
+
+t.test('a freeze inside the wait for the check of the session ends in time', async (t) => {
+  const bench = await startBench(t, { ...quickTiming, probe: 50 });
+  const { control, network } = bench;
+  const { phone, port, session } = await bench.linked();
+  const calls = () => control.calls(phone)['users.getUsers'] ?? 0;
+  const before = calls();
+  control.refuse('users.getUsers', 420, 'FLOOD_WAIT_600');
+  await until('the refusal', async () => calls() > before || undefined);
+  // Answered behind the refusal.
+  await session.send(textTo(bench, 'msg_before'), patient());
+  control.put(phone, { frozenUntil: Date.UTC(2099, 0, 1) / 1000 });
+  await port.state('restricted');
+  // Without a push.
+  network.subscriber(phone).frozenUntil = null;
+  await port.state('unrestricted');
+});
+
 t.test('only known contacts', async (t) => {
   const bench = await startBench(t);
   const opened = await bench.linked();
