@@ -69,6 +69,7 @@ const unwritableNumbers = new Set([
   1030, // error of the storage engine, such as "no space left on device"
   1036, // the table is read only
   1114, // the table is full
+  1142, // the right to the command was revoked
   1180, // error during COMMIT
   1206, // no room for further locks
   1290, // the server runs with --read-only

@@ -8,7 +8,9 @@ import {
 } from '../../../plugins/storage/faults.ts';
 
 const unwritable = [
-  ...[1021, 1026, 1030, 1036, 1114, 1180, 1290, 1792, 1836, 1874, 3100].map((errno) => ({ errno })),
+  ...[1021, 1026, 1030, 1036, 1114, 1142, 1180, 1290, 1792, 1836, 1874, 3100].map((errno) => ({
+    errno,
+  })),
   ...['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_IOERR_WRITE', 'SQLITE_IOERR_FSYNC'].map(withCode),
   ...['SQLITE_READONLY', 'SQLITE_READONLY_DBMOVED', 'SQLITE_CANTOPEN'].map(withCode),
 ];
