@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { traceIdOf } from '../../core/spans.ts';
@@ -5,6 +6,8 @@ import type { TenantMode } from '../tenants/contract.ts';
 import { failureCode } from './failure-class.ts';
 import type { MessageMetrics } from './metrics.ts';
 import type { StoredMessage } from './tables/message-rows.ts';
+
+const mostModes = 10_000;
 
 /**
  * Counts messages that reached a status, and names those that failed in the log: one line each, with the code of the
@@ -14,7 +17,7 @@ export class MessageReporter {
   readonly #log: GatewayLog;
   readonly #metrics: MessageMetrics;
   /** The modes of tenants, which never change. */
-  readonly #modes = new Map<string, TenantMode>();
+  readonly #modes = new LRUCache<string, TenantMode>({ max: mostModes });
 
   constructor(log: GatewayLog, metrics: MessageMetrics) {
     this.#log = log;
