@@ -1,6 +1,6 @@
 import { createCipheriv, createHmac, randomBytes } from 'node:crypto';
 import { createServer as createHttpServer } from 'node:http';
-import { createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deflateSync } from 'node:zlib';
 import t, { type Test } from 'tap';
@@ -36,11 +36,14 @@ async function startMedia(
   );
 }
 
-async function download(url: string, through: string): Promise<Buffer> {
+async function download(url: string, through: string, withinMs?: number): Promise<Buffer> {
   const proxy = parseProxyUrl(through);
   if (proxy === null) throw new Error(`${through} is no proxy`);
   const fields = { mediaKey, url };
-  const stream = await proxied(library, proxy).downloadContentFromMessage(fields, 'image');
+  const stream = await proxied(library, proxy, withinMs).downloadContentFromMessage(
+    fields,
+    'image',
+  );
   const chunks: Buffer[] = [];
   for await (const chunk of stream) chunks.push(chunk);
   return Buffer.concat(chunks);
@@ -100,3 +103,52 @@ for (const [kind, start] of kinds) {
     t.equal(connections, 1);
   });
 }
+
+/** A proxy that answers so: where it is, and when its first connection has been closed. */
+async function startOdd(t: Test, answer: (socket: Socket) => void) {
+  const server = createServer();
+  const closed = new Promise<void>((resolve) => {
+    server.on('connection', (socket: Socket) => {
+      socket.on('error', () => undefined).once('close', resolve);
+      socket.once('data', () => answer(socket));
+    });
+  });
+  const { host } = new URL(await listening(t, server));
+  return { url: `http://${host}`, closed };
+}
+
+t.test('a proxy of HTTP whose answer has no end is closed after 16 KiB', async (t) => {
+  const odd = await startOdd(t, (socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(16_384)}`);
+  });
+  await t.rejects(download('http://127.0.0.1:20999/file', odd.url));
+  await odd.closed;
+});
+
+t.test('a proxy of HTTP that says nothing is closed', async (t) => {
+  const odd = await startOdd(t, () => undefined);
+  await t.rejects(download('http://127.0.0.1:20999/file', odd.url, 100));
+  await odd.closed;
+});
+
+t.test('a proxy of HTTP that refuses, or speaks no HTTP, is closed', async (t) => {
+  for (const answer of ['HTTP/1.1 407 Who\r\n\r\n', 'SSH-2.0-x\r\n\r\n']) {
+    const odd = await startOdd(t, (socket) => socket.write(answer));
+    await t.rejects(download('http://127.0.0.1:20999/file', odd.url));
+    await odd.closed;
+  }
+});
+
+t.test('an answer of a proxy of HTTP may come in pieces', async (t) => {
+  const origin = new URL(await startMedia(t));
+  const odd = await startOdd(t, (socket) => {
+    const far = connect(Number(origin.port), '127.0.0.1').on('error', () => socket.destroy());
+    socket.on('close', () => far.destroy());
+    socket.write('HTTP/1.0 200 OK\r\nX: y\r\n\r');
+    far.once('connect', () => {
+      socket.write('\n');
+      socket.pipe(far).pipe(socket);
+    });
+  });
+  t.ok(content.equals(await download(`${origin.href}file`, odd.url)));
+});
