@@ -15,6 +15,9 @@ export type RefusalCode =
   | 'scope_missing'
   | 'unauthorized';
 
+/** Records of failed first pairings that a tenant may keep, above its cap: whoever lists accounts reads all of them. */
+const spareRecords = 100;
+
 /** Why a connect is refused: by its tenant, its key, the owner's link, the number or the cap; null where it may begin. */
 export async function connectRefusal(
   unit: Unit,
@@ -35,8 +38,12 @@ export async function connectRefusal(
   if (claimant !== undefined && claimant !== row?.id) return 'already_connected';
   // An account that counts already needs no further slot.
   if (row !== undefined && countsAgainstCap(row)) return null;
-  const counted = (await unit.accounts.ofTenants([input.tenantId])).filter(countsAgainstCap);
-  return counted.length >= input.accountsCap ? 'account_cap' : null;
+  const accounts = await unit.accounts.ofTenants([input.tenantId]);
+  const counted = accounts.filter(countsAgainstCap).length;
+  if (counted >= input.accountsCap) return 'account_cap';
+  const isOneTooMany =
+    row === undefined && accounts.length - counted >= input.accountsCap + spareRecords;
+  return isOneTooMany ? 'account_cap' : null;
 }
 
 async function refusalOfLink(

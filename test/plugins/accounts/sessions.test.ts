@@ -252,6 +252,23 @@ for (const { name, create } of databases) {
       t.equal(begun.filter(({ status }) => status === 'fulfilled').length, 3, 'exactly, at once');
     });
 
+    t.test('records of failed first pairings have a cap of their own', async (t) => {
+      const { world, process, caller } = await begin(t, { accountsCap: 1 });
+      const numbers = Array.from({ length: 101 }, newNumber);
+      const [first = ''] = numbers;
+      for (const number of numbers) {
+        await connect(process, caller, number);
+        await process.driver.last.state('refused');
+      }
+      await refused(t, connect(process, caller, newNumber()), 'account_cap');
+      const other = await world.tenant(caller.mode);
+      await connect(process, other, newNumber());
+      await connect(process, caller, first);
+      await process.driver.last.state('refused');
+      await process.connections.remove(caller, 'msgapp_web', first);
+      await connect(process, caller, newNumber());
+    });
+
     t.test('a number belongs to one live tenant', async (t) => {
       const { world, process } = await begin(t);
       const [one, other] = [await world.tenant('live'), await world.tenant('live')];
