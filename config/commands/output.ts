@@ -8,10 +8,15 @@ export interface Output {
   readonly changed?: { readonly tenantId: string | null; readonly target: string | null };
 }
 
+/** What a terminal acts on, or does not show: some cells are names that tenants give. */
+const unprintable = /\p{C}/gu;
+
 /** Lines up rows under their headings; an empty list says so. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return 'There are none.';
-  const all = [headings, ...rows];
+  const all = [headings, ...rows].map((row) =>
+    row.map((cell) => cell.replaceAll(unprintable, '\ufffd')),
+  );
   const widths = headings.map((_, column) =>
     Math.max(...all.map((row) => (row[column] ?? '').length)),
   );
