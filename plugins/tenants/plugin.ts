@@ -14,7 +14,7 @@ import { keyOperations } from './operations/keys.ts';
 import { configuredPlans, unknownPlans } from './plans.ts';
 import { tenantsService } from './service.ts';
 
-/** Keys that are remembered at most, wrong ones included. */
+/** Keys that are remembered at most, and as many wrong ones. */
 const mostRemembered = 10_000;
 
 /** Tenants, their plans and the keys that name them. */

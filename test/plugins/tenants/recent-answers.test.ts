@@ -6,10 +6,14 @@ import { RecentAnswers } from '../../../plugins/tenants/recent-answers.ts';
 
 /** Questions that a test answers itself, in whatever order. */
 function questions(maxAgeMs: number, maxEntries: number) {
-  const asked: { question: string; answer(value: number): void; fail(error: Error): void }[] = [];
+  const asked: {
+    question: string;
+    answer(value: number | null): void;
+    fail(error: Error): void;
+  }[] = [];
   const time = { now: 0 };
   const ask = (question: string) =>
-    new Promise<number>((answer, fail) => {
+    new Promise<number | null>((answer, fail) => {
       asked.push({ question, answer, fail });
     });
   const remembering = { maxAgeMs, maxEntries, monotonic: () => time.now };
@@ -67,6 +71,31 @@ t.test('only so many are remembered, the oldest is forgotten', async (t) => {
   t.equal(asked.length, 4);
   answers.get('a');
   t.equal(asked.length, 5);
+});
+
+t.test('answers that there is nothing drive out no other', async (t) => {
+  const { asked, time, answers } = questions(2_000, 2);
+  const ask = async (question: string, value: number | null) => {
+    const answer = answers.get(question);
+    asked.at(-1)?.answer(value);
+    return await answer;
+  };
+  t.equal(await ask('a', 1), 1);
+  for (const question of ['b', 'c', 'd']) t.equal(await ask(question, null), null);
+  for (const question of ['e', 'f', 'g']) answers.get(question);
+  t.equal(await answers.get('a'), 1);
+  t.equal(asked.length, 7);
+  t.equal(answers.size, 3);
+  time.now = 2_000;
+  t.equal(await ask('a', null), null, 'nor last longer');
+  t.equal(await answers.get('a'), null);
+  t.equal(asked.length, 8);
+  const forgotten = answers.get('h');
+  answers.forget('h');
+  asked.at(-1)?.answer(8);
+  await forgotten;
+  answers.get('h');
+  t.equal(asked.length, 10, 'what is forgotten while it is asked is asked again');
 });
 
 t.test('age 0 remembers nothing', async (t) => {
