@@ -23,7 +23,7 @@ const deviceTypes = ['session', 'identity-key'] as const;
 /** The name of a key that begins with a number or a hidden id. */
 const userKey = /^(?:key:(?:session|identity-key|device-list|lid-mapping)|contact):(\d+)/;
 
-/** The digits of each address in a text, sought from its sign back: forwards, digits without one took quadratic time. */
+/** The digits of each address in a text, sought from its sign back: forwards took quadratic time. */
 const addressed = /@(?<=(\d+)(?:[:_.]\d+)*@)/g;
 
 /**

@@ -1,7 +1,7 @@
 /** The most characters of a card that are read, a photo among them. */
 const longest = 500_000;
 
-/** A property behind the name of its group. No part can end in several places, so that a long line takes no long time. */
+/** A property behind the name of its group. Each part ends in one place: else a long line takes quadratic time. */
 const property = /^(?:[\w-]+\.)?([A-Za-z-]+)(?:[^A-Za-z:-][^:]*)?:(.*)$/;
 
 /** The name and the phone numbers of a contact card (vCard, RFC 6350); a card without them gives none. Pure. */
