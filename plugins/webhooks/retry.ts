@@ -38,6 +38,11 @@ export function isCalledOff(
   return isRetry(delivery) && delivery.broughtForward !== true;
 }
 
+/** Whether the receiver has taken a delivery, as far back as its log goes. Pure. */
+export function wasTaken({ log }: Pick<Delivery, 'log'>): boolean {
+  return log.some(({ failure }) => failure === null);
+}
+
 /** Maximum attempts in the log of a delivery. */
 const loggedAttempts = 20;
 

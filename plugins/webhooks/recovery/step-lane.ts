@@ -5,6 +5,7 @@ import type { Plans, Tenant } from '../../tenants/contract.ts';
 import { type Due, wakeNow } from '../engine/due-notices.ts';
 import { goesOut, hasEvents, mayUseWebhooks } from '../matching.ts';
 import { replayOf } from '../replay.ts';
+import { wasTaken } from '../retry.ts';
 import type { Recovery } from '../tables/recoveries.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
 import { inOrderOfTurns, roomOf, type SharingRecovery } from './sharing.ts';
@@ -99,8 +100,12 @@ interface Target {
   readonly tenant: Pick<Tenant, 'disabled'>;
 }
 
+/** Late deliveries that are looked at in one step: those that go out may be behind others that do not. */
+const lateMost = 1_000;
+
 /**
- * Makes the next deliveries of a recovery due, but for events that the tenant does not have. Where there is none, the
+ * Makes the next deliveries of a recovery due, but for events that the tenant does not have, and for what the receiver
+ * took before it was replayed. Where there is none, the
  * recovery ends once none of its deliveries waits, and none can show late.
  */
 async function handOver(
@@ -114,15 +119,18 @@ async function handOver(
   const off = allEventTypes.filter((type) => !hasEvents(tenant, type));
   const next = await unit.recoveries.next(recovery, off, room - again.length);
   const isAtEnd = next.length === 0 && again.length === 0;
-  const late = isAtEnd ? await unit.recoveries.late(recovery, off, room) : [];
+  const late = isAtEnd ? await unit.recoveries.late(recovery, off, lateMost) : [];
   const ids = [...again, ...[...next, ...late].map(({ id }) => id)];
   const found = await unit.deliveries.forChange(ids);
   const events = await unit.events.present(found.map(({ eventId }) => eventId));
   const handedOver = found
-    .filter(({ id, state, eventId, eventType }) => {
+    .filter((delivery) => {
+      const { id, state, eventId, eventType } = delivery;
       const isWanted = again.includes(id) ? state === 'suppressed' : isOf(recovery, state);
-      return isWanted && events.has(eventId) && hasEvents(tenant, eventType);
+      const hasEvent = events.has(eventId) && hasEvents(tenant, eventType);
+      return isWanted && hasEvent && !wasTaken(delivery);
     })
+    .slice(0, room)
     .map((delivery) => replayOf(delivery, webhook, unit.now));
   if (isAtEnd && handedOver.length === 0) {
     if (waiting.length > 0 || !unit.recoveries.isSettled(recovery, unit.now)) return 'full';
