@@ -127,7 +127,8 @@ export class HeldReceivers {
       if (dueAt !== null) this.#listener.dueIn(dueAt - now);
       if (run.needsPoll) this.#claiming.kick();
     } catch (error) {
-      if (run.lease === lease) run.apply('keep');
+      // It may have been released all the same; a lease that is left is one the next renewal finds unheld.
+      if (run.lease === lease) this.forget(run);
       log.warn({ err: error, receiver: run.receiverId }, 'a receiver could not be released');
     }
   }

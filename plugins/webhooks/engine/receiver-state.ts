@@ -15,7 +15,7 @@ export type Trigger =
   | 'win' // The lease was won, perhaps again while attempts from an earlier one are under way.
   | 'lose' // Another process has the lease.
   | 'release' // The lease is being given back, as there is nothing to do.
-  | 'keep' // The lease could not be given back.
+  | 'keep' // The lease is not given back after all, as something is due.
   | 'wake' // Something may be due that no poll has seen.
   | 'poll' // A poll begins.
   | 'foundAll' // The poll has found all that is due.

@@ -689,6 +689,38 @@ for (const engine of databases) {
       },
     );
 
+    for (const [what, isStored] of [
+      ['took place unnoticed', true],
+      ['did not take place', false],
+    ] as const) {
+      t.test(`after a release that ${what} a receiver is claimed anew`, async (t) => {
+        const { internet, start } = await open(t);
+        let releases = 0;
+        const failing = (storage: Storage) =>
+          submitting(storage, async (lane, input) => {
+            if (lane.name !== 'webhooks.release' || ++releases > 1) {
+              return storage.submit(lane, input);
+            }
+            if (isStored) await storage.submit(lane, input);
+            throw new GatewayError('unavailable');
+          });
+        const one = await start({ through: failing });
+        const tenantId = await addTenant(one);
+        const { url, receiverId } = await addWebhook(one, tenantId);
+        const leases = async () => one.storage.read.receivers.leases.find([receiverId]);
+        await raise(one, tenantId, [{ subject: 'first' }]);
+        await until('the release', () => releases === 1);
+        let held: Awaited<ReturnType<typeof leases>> = [];
+        internet.on(url, async () => {
+          held = await leases();
+          return 204;
+        });
+        await raise(one, tenantId, [{ subject: 'second' }]);
+        await until('the attempt', () => internet.at(url)[1]?.endedAt != null);
+        t.match(held, [{ fence: 2, owner: String }], 'nothing goes out under the lease before');
+      });
+    }
+
     t.test('an outcome that is stored again changes nothing', { buffered: true }, async (t) => {
       const { internet, start, url } = await open(t);
       const one = await start();
