@@ -2354,7 +2354,7 @@ export interface components {
              */
             event: "message.received" | "message.sent" | "message.delivered" | "message.read" | "message.failed" | "account.connected" | "account.disconnected" | "account.restricted" | "account.limit_reached" | "webhook.failing" | "webhook.paused";
             /**
-             * @description `waiting`: the next attempt is due at `next_attempt_at`. `suppressed`: not attempted, or no more, because the webhook was switched off or its URL paused.
+             * @description `waiting`: the next attempt is due at `next_attempt_at`. `suppressed`: not attempted, or no more, because the webhook was switched off, its URL paused, or webhooks or the event type disabled for the account.
              * @enum {string}
              */
             status: "waiting" | "delivered" | "failed" | "suppressed";
@@ -2501,7 +2501,7 @@ export interface components {
             /** @enum {string} */
             status: "running" | "done";
             /**
-             * @description `failed`: what was given up; `suppressed`: what was not sent while the webhook was off or its URL paused; `all`: both
+             * @description `failed`: what was given up; `suppressed`: what was not sent while the webhook was off, its URL paused, or webhooks or the event type disabled; `all`: both
              * @enum {string}
              */
             deliveries: "failed" | "suppressed" | "all";
@@ -6183,7 +6183,7 @@ export interface operations {
                      */
                     until?: string;
                     /**
-                     * @description `failed`: what was given up; `suppressed`: what was not sent while the webhook was off or its URL paused; `all`: both
+                     * @description `failed`: what was given up; `suppressed`: what was not sent while the webhook was off, its URL paused, or webhooks or the event type disabled; `all`: both
                      * @enum {string}
                      */
                     status: "failed" | "suppressed" | "all";

@@ -111,7 +111,7 @@ export const DeliverySchema = Type.Object(
     event: EventTypeName,
     status: OneOf(deliveryStates, {
       description:
-        '`waiting`: the next attempt is due at `next_attempt_at`. `suppressed`: not attempted, or no more, because the webhook was switched off or its URL paused.',
+        '`waiting`: the next attempt is due at `next_attempt_at`. `suppressed`: not attempted, or no more, because the webhook was switched off, its URL paused, or webhooks or the event type disabled for the account.',
     }),
     test: Type.Boolean({ description: 'whether it is a test' }),
     created_at: Timestamp,

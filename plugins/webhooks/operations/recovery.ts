@@ -19,7 +19,7 @@ const path = '/webhooks/{webhookId}/recover';
 const Moment = Type.String({ format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'] });
 const Taken = OneOf(['failed', 'suppressed', 'all'], {
   description:
-    '`failed`: what was given up; `suppressed`: what was not sent while the webhook was off or its URL paused; `all`: both',
+    '`failed`: what was given up; `suppressed`: what was not sent while the webhook was off, its URL paused, or webhooks or the event type disabled; `all`: both',
 });
 
 const Job = Closed(

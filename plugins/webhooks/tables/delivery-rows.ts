@@ -5,7 +5,8 @@ import type { FailureKind } from './receiver-rows.ts';
 
 /**
  * `waiting`: its next attempt is due at `dueAt`, the first or a later one. `suppressed`: not attempted, as the
- * subscription was off or paused. All but `waiting` are final unless replayed.
+ * subscription was off or paused, or the tenant had no webhooks or no events of the type. All but `waiting` are final
+ * unless replayed.
  */
 export type DeliveryState = 'waiting' | 'delivered' | 'failed' | 'suppressed';
 
