@@ -58,6 +58,9 @@ t.test(
       return found.length > 0 ? found : undefined;
     });
     t.match(paused, { level: 30, host: '127.0.0.1', reason: /^Paused after 2 failed attempts/ });
+    const fails = lines('a delivery target fails');
+    t.match(fails, [{ level: 30, host: '127.0.0.1', kind: 'connection', failures: Number }]);
+    t.equal(fails.length, 1, 'when it begins');
     await api.post(`/webhooks/${webhook.id}/reenable`);
     await api.post(`/webhooks/${webhook.id}/reenable`);
     t.match(lines('a delivery target is no longer paused'), [{ level: 30, host: '127.0.0.1' }]);

@@ -1,6 +1,8 @@
 import type { Lane, Tables, Unit } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
+import { PacedLines } from '../../../core/paced-lines.ts';
 import type { EventRecord } from '../../events/contract.ts';
+import { logFailures } from '../failure-lines.ts';
 import type { PauseRules } from '../health.ts';
 import { operatorEvents } from '../operator-events.ts';
 import { logPauses } from '../pause-lines.ts';
@@ -45,6 +47,7 @@ export function makeOutcomeLane(
   rules: OutcomeRules,
   log: GatewayLog,
 ): Lane<OutcomeInput, Outcome, Attempted> {
+  const failureLines = { log, lines: new PacedLines() };
   return {
     name: 'webhooks.outcome',
     locks: () => [],
@@ -61,6 +64,7 @@ export function makeOutcomeLane(
         operatorEvents(receiver, healthOf(receiver), rules.pause, now),
       );
       if (raised.length > 0) await record(unit, raised);
+      logFailures(unit, failureLines, receivers, healthOf);
       logPauses(unit, log, receivers, healthOf);
       return decided.map(({ input, result, dueAt }) => ({
         result,
