@@ -39,7 +39,7 @@ export class LogOutput {
     if (this.#inHand === null) this.#next();
   }
 
-  /** Writes what waits before the process ends, as far as it is taken. */
+  /** Writes what waits before the process ends, as far as it is taken; a write under way may end after it. */
   flushSync(): void {
     const waiting = Buffer.from(this.#waiting);
     this.#waiting = '';

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import type { tl } from '@mtcute/core';
 import type { Port } from '../../core/contracts/driver.ts';
+import { longestDelayMs } from '../../core/waiting.ts';
 import type { Client } from './client.ts';
 import type { NamedWaits } from './named-waits.ts';
 import { e164Of } from './person.ts';
@@ -239,7 +240,7 @@ export class AccountCheck {
   #watchIn(ms: number): void {
     if (this.#parts.signal.aborted) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#watched(), ms);
+    this.#timer = setTimeout(() => void this.#watched(), Math.min(ms, longestDelayMs));
   }
 
   async #watched(): Promise<void> {

@@ -150,9 +150,9 @@ t.test('one that fails stops the start and is named', async (t) => {
     message: 'plugins.it did not boot within 1 s',
   });
   for (const held of ['waits', 'calls']) {
-    await t.rejects(boot(await load({ it: named(held) }, 1_000)), {
+    await t.rejects(boot(await load({ it: named(held) }, 5_000)), {
       name: 'ConfigError',
-      message: 'plugins.it: a hook "onReady" did not end within 1 s',
+      message: 'plugins.it: a hook "onReady" did not end within 5 s',
     });
   }
 });
