@@ -3,6 +3,7 @@ import type { MediaFile, OutboundMessage, Port } from '../../core/contracts/driv
 import { untilAborted } from '../../core/waiting.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { libraryLog } from './library-log.ts';
+import { nativeTypeOf } from './native-media.ts';
 import { requireTemporaryRoom } from './temporary-room.ts';
 
 /** How long an upload may make no progress, in milliseconds. */
@@ -24,7 +25,8 @@ export async function outboundContentOf(
   if (message.media === null) return () => textContent(message.text);
   const file = await port.fetchMedia(message.media, signal);
   await requireTemporaryRoom(file.size);
-  return () => mediaContent(message.text, file);
+  const nativeType = await nativeTypeOf(file);
+  return () => mediaContent(message.text, file, nativeType);
 }
 
 /**
@@ -65,10 +67,14 @@ function textContent(text: string): AnyMessageContent {
   return { text, linkPreview: null };
 }
 
-function mediaContent(text: string, file: MediaFile): AnyMessageContent {
+/** @param nativeType the type under which the file goes out as what it is; null: it goes out as a document */
+function mediaContent(text: string, file: MediaFile, nativeType: string | null): AnyMessageContent {
   const media = { stream: file.stream() };
-  const { mimeType: mimetype, fileName } = file;
+  const { mimeType, fileName } = file;
   const caption = text === '' ? {} : { caption: text };
+  const asDocument = { document: media, mimetype: mimeType, fileName, ...caption };
+  if (nativeType === null) return asDocument;
+  const mimetype = nativeType;
   switch (file.kind) {
     case 'image':
       // An empty one: nothing here can make a real one.
@@ -77,9 +83,8 @@ function mediaContent(text: string, file: MediaFile): AnyMessageContent {
       return { video: media, mimetype, jpegThumbnail: '', ...caption };
     case 'audio':
       // The network's audio has no caption.
-      if (text === '') return { audio: media, mimetype };
-      return { document: media, mimetype, fileName, ...caption };
+      return text === '' ? { audio: media, mimetype } : asDocument;
     case 'document':
-      return { document: media, mimetype, fileName, ...caption };
+      return asDocument;
   }
 }
