@@ -4,7 +4,6 @@ import type { People } from '../people.ts';
 import type { Progress } from '../progress.ts';
 import { UnansweredSends } from '../sending/unanswered-sends.ts';
 import type { CredentialBuffer } from '../storage/credential-buffer.ts';
-import { DeletedUnread } from './deleted-unread.ts';
 import { FailedLookUps, type Read } from './failed-look-ups.ts';
 import { type SentRange, sentMessages } from './sent-messages.ts';
 import type { Apart, Translated } from './translated.ts';
@@ -22,7 +21,6 @@ export class ReadMarks {
   /** Reads whose receipts the gateway has not stored yet. */
   readonly #underWay = new Set<Read>();
   readonly #failed = new FailedLookUps();
-  readonly #deleted = new DeletedUnread();
   readonly #progress: Pick<Progress, 'since' | 'knows' | 'networkIdOf'>;
 
   /** @param progress says when the account was linked: what was sent before is not the gateway's */
@@ -43,12 +41,12 @@ export class ReadMarks {
 
   /** Milliseconds until `repeat` is due; infinite when nothing has failed. */
   get dueIn(): number {
-    return Math.min(this.#failed.dueIn, this.#deleted.dueIn);
+    return this.#failed.dueIn;
   }
 
   /** Whether the updates of receipts that are not durable yet have to come again after a crash. */
   get oweReceipts(): boolean {
-    return this.#underWay.size > 0 || this.#deleted.areOwed || this.#failed.oweReceipts;
+    return this.#underWay.size > 0 || this.#failed.oweReceipts;
   }
 
   /**
@@ -56,7 +54,7 @@ export class ReadMarks {
    * @throws when the connection is over
    */
   async repeat(client: Client): Promise<readonly Translated[]> {
-    const found: Translated[] = this.#deleted.dueIn === 0 ? [this.#deleted.again()] : [];
+    const found: Translated[] = [];
     for (const read of this.#failed.due()) found.push(await this.read(client, read));
     return found;
   }
@@ -73,7 +71,7 @@ export class ReadMarks {
     const all = [...ids]
       .map(([id, reference]) => ({ userId, id, reference }))
       .sort((one, other) => one.id - other.id);
-    const events = all.map((message) => this.#receipt(message, 'read', null, at));
+    const events = all.map((message) => this.#receipt(message, at));
     return { events, apart: this.#apart(read, [...ids.keys()], found !== null) };
   }
 
@@ -115,23 +113,18 @@ export class ReadMarks {
     return this.#unread.isLookedUp(userId) && !isUnderWay && !this.#people.isErased(userId);
   }
 
-  /** Messages were deleted: those that nobody had read yet will not be read any more. */
-  deleted(ids: readonly number[], at: number): Translated {
-    const gone = this.#unread.withIds(ids);
-    const all = gone.map((message) => ({
-      userId: message.userId,
-      receipt: this.#receipt(message, 'failed', deletedUnread, at),
-    }));
-    return this.#deleted.translated(all, () => {
-      for (const { userId, id } of gone) this.#unread.drop(userId, id);
-    });
+  /**
+   * Messages were deleted: nobody can say any more who reads them. The network tells the same when the owner clears a chat
+   * for the account alone, so that they have not failed.
+   */
+  deleted(ids: readonly number[]): void {
+    for (const { userId, id } of this.#unread.withIds(ids)) this.#unread.drop(userId, id);
   }
 
   /** Drops somebody whose credentials are being deleted. */
   forget(userId: number): void {
     this.#unread.forget(userId);
     this.#failed.settled(userId);
-    this.#deleted.forget(userId);
     this.unanswered.forget(userId);
   }
 
@@ -169,20 +162,13 @@ export class ReadMarks {
   }
 
   /** The receipt of a message: one that no send may be answered with, as from the phone, has its id as the reference. */
-  #receipt(
-    { userId, id, reference: sentAs }: UnreadMessage,
-    status: 'read' | 'failed',
-    error: string | null,
-    at: number,
-  ): ReceiptEvent {
+  #receipt({ userId, id, reference: sentAs }: UnreadMessage, at: number): ReceiptEvent {
     const networkId = this.#progress.networkIdOf(id);
     const mayBeNamed = this.#progress.knows(id) || this.unanswered.mayNameOneTo(userId);
     const reference = sentAs ?? (mayBeNamed ? null : networkId);
-    return { type: 'receipt', reference, networkId, status, error, at };
+    return { type: 'receipt', reference, networkId, status: 'read', error: null, at };
   }
 }
-
-const deletedUnread = 'deleted_unread: the message was deleted before the contact had read it';
 
 /** The name of the credential of how far somebody has read. Pure. */
 export function markName(userId: number | string): string {

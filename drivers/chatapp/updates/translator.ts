@@ -75,11 +75,10 @@ export class Translator {
           upTo: update.maxId,
           at: date * 1000,
         });
-      case 'updateDeleteMessages': {
-        const deleted = marks.deleted(update.messages, date * 1000);
+      case 'updateDeleteMessages':
+        marks.deleted(update.messages);
         // Without ids it only advances the sequence.
-        return update.messages.length === 0 ? nothing : { ...deleted, leftOut: 'deletion' };
-      }
+        return update.messages.length === 0 ? nothing : leftOut('deletion');
       case 'updateMessageID':
         this.learnSent([update], date);
         return nothing;

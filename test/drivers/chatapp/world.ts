@@ -106,10 +106,8 @@ export function chatappWorld(control: Control): DriverWorld {
       control.tell(identifier, { _: 'updateMessageReactions', peer, msgId: 1, reactions });
       return '1';
     },
-    async report({ identifier }, { networkId }, status) {
-      if (status === 'failed') control.delete(identifier, networkId);
-      else control.read(identifier, networkId);
-    },
+    reportsFailures: false,
+    report: async ({ identifier }, { networkId }) => control.read(identifier, networkId),
     shown: async ({ identifier }) =>
       control
         .outbox(identifier)

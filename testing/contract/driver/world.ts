@@ -116,6 +116,8 @@ export interface DriverWorld {
   readonly writeKind:
     | ((account: DriverAccount, kind: SentKind, from: ContactAddress) => Promise<string>)
     | null;
+  /** False: the network never says of a message which it has taken that it failed. Default: true. */
+  readonly reportsFailures?: boolean;
   /** Reports how far a message of the account got. Only with `receipts`, and no further. */
   report(
     account: DriverAccount,

@@ -259,6 +259,7 @@ export class Calls {
     const before = Number(offsetId) || Number.POSITIVE_INFINITY;
     const messages = self.messages
       .filter((one) => one.peer === userId && one.id < before && one.id > Number(minId))
+      .filter(({ id }) => !self.isDeleted(id))
       .reverse()
       .slice(0, Number(limit))
       .map(messageObject);

@@ -264,7 +264,7 @@ export class Control {
     this.#network.announce(subscriber, subscriber.step({ type: 'read', peer, upTo }));
   }
 
-  /** A message is deleted for both sides. */
+  /** A message is deleted, for both sides or for the owner alone. */
   delete(phone: string, networkId: string): void {
     const subscriber = this.#subscriber(phone);
     const step = subscriber.step({ type: 'deleted', ids: [numberOf(networkId)] });

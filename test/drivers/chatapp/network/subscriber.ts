@@ -109,6 +109,10 @@ export class Subscriber {
     return step;
   }
 
+  isDeleted(id: number): boolean {
+    return this.steps.some(({ what }) => what.type === 'deleted' && what.ids.includes(id));
+  }
+
   message(id: number): BoxMessage | undefined {
     return this.messages.find((one) => one.id === id);
   }
