@@ -20,6 +20,24 @@ export function inboundTextOf(
   return media === undefined ? unsupportedText('empty message') : named(media);
 }
 
+/** The text of a gift, which comes as a service message: what was written with it wins. Null: it is no gift. Pure. */
+export function giftTextOf(action: tl.TypeMessageAction): string | null {
+  switch (action._) {
+    case 'messageActionGiftPremium':
+    case 'messageActionGiftCode':
+    case 'messageActionStarGift':
+      return action.message?.text || unsupportedText('gift');
+    case 'messageActionGiftStars':
+    case 'messageActionGiftTon':
+      return unsupportedText('gift');
+    case 'messageActionStarGiftUnique':
+      // Others are notices, as of an upgrade.
+      return action.transferred === true ? unsupportedText('gift') : null;
+    default:
+      return null;
+  }
+}
+
 /** Every kind of the protocol has its line, so that a new one does not compile until it has one too. */
 function named(media: tl.TypeMessageMedia): string {
   switch (media._) {

@@ -6,7 +6,7 @@ import type { People } from '../people.ts';
 import { e164Of, fullName, type Person, personContact } from '../person.ts';
 import type { Progress } from '../progress.ts';
 import { attachmentOf } from './inbound-media.ts';
-import { inboundTextOf } from './inbound-text.ts';
+import { giftTextOf, inboundTextOf } from './inbound-text.ts';
 import type { ReadMarks } from './read-marks.ts';
 import { isOfChannel } from './sequence.ts';
 import type { Translated } from './translated.ts';
@@ -113,7 +113,8 @@ export class Translator {
     const { client, people, marks, progress, waits } = this.#parts;
     if (message._ === 'messageEmpty') return nothing;
     if (message.peerId._ !== 'peerUser') return leftOut('group');
-    if (message._ === 'messageService') {
+    const gift = message._ === 'messageService' ? giftTextOf(message.action) : null;
+    if (message._ === 'messageService' && gift === null) {
       return leftOut(calls.has(message.action._) ? 'call' : 'protocol');
     }
     const { userId } = message.peerId;
@@ -124,7 +125,7 @@ export class Translator {
       return nothing;
     }
     if (userId === networkItself) return leftOut('protocol');
-    const media = attachmentOf({ client, waits }, message.media);
+    const media = message._ === 'message' ? attachmentOf({ client, waits }, message.media) : null;
     const from = await this.#sender(userId, live);
     const change = people.meet(userId);
     return {
@@ -134,7 +135,7 @@ export class Translator {
           type: 'message',
           networkId: progress.networkIdOf(message.id),
           from,
-          text: inboundTextOf(message, media !== null),
+          text: message._ === 'message' ? inboundTextOf(message, media !== null) : (gift ?? ''),
           media,
           at: message.date * 1000,
         },

@@ -259,6 +259,36 @@ t.test('files are what they say they are', async (t) => {
   }
 });
 
+t.test('a gift is a message with what was written with it', async (t) => {
+  const bench = await startBench(t);
+  const { phone, port } = await bench.linked();
+  const { control } = bench;
+  const peerId = { _: 'peerUser', userId: Number(control.idOf(friend.phone)) };
+  const premium = { _: 'messageActionGiftPremium', currency: 'EUR', amount: Long.ONE, days: 90 };
+  const code = { _: 'messageActionGiftCode', days: 90, slug: 'code' };
+  const stars = { _: 'messageActionGiftStars', currency: 'XTR', amount: Long.ONE, stars: Long.ONE };
+  const gifts: readonly [TlObject, string][] = [
+    [{ ...premium, message: words('Happy birthday!') }, 'Happy birthday!'],
+    [{ ...code, message: words('for you') }, 'for you'],
+    [premium, '[unsupported: gift]'],
+    [{ ...premium, message: words('') }, '[unsupported: gift]'],
+    [stars, '[unsupported: gift]'],
+  ];
+  control.write(phone, { from: friend.phone, text: 'is met' });
+  t.equal((await port.message()).text, 'is met');
+  for (const [index, [action, text]] of gifts.entries()) {
+    const id = 8_000 + index;
+    const message = { _: 'messageService', id, peerId, date: 1, action };
+    control.happen(phone, { _: 'updateNewMessage', message });
+    const expected = { text, media: null, from: { phone: friend.phone } };
+    t.match(await port.message(3_000), expected, `${String(action._)} as ${text}`);
+  }
+  const own = { _: 'messageService', id: 8_100, peerId, out: true, date: 1, action: premium };
+  control.happen(phone, { _: 'updateNewMessage', message: own });
+  control.write(phone, { from: friend.phone, text: 'a message' });
+  t.equal((await port.message()).text, 'a message', 'none of the account itself');
+});
+
 t.test('what is no message is acknowledged and counted', async (t) => {
   const bench = await startBench(t);
   const { phone, port } = await bench.linked();
