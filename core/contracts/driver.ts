@@ -175,7 +175,7 @@ export interface Port {
    *   always certain, and with a time to try again when that may help
    */
   fetchMedia(media: OutboundMedia, signal: AbortSignal): Promise<MediaFile>;
-  /** Counts something that the network brought and that is no message: acknowledged, and left out. Never throws. */
+  /** Counts what the network brought and is no message, or is lost: acknowledged, and left out. Never throws. */
   leftOut(kind: LeftOutKind): void;
   readonly log: DriverLog;
 }
@@ -189,7 +189,7 @@ export const leftOutKinds = [
   'status_post',
   'group',
   'protocol',
-  /** A message that came without its content, which could not be fetched in the end. */
+  /** Lost messages: one whose content cannot be had in the end, or an unknown number that the network left out. */
   'unreadable',
 ] as const;
 export type LeftOutKind = (typeof leftOutKinds)[number];

@@ -53,7 +53,8 @@ export const accountMetrics = {
     type: 'counter',
     of: 'process',
     unit: 'events',
-    meaning: 'What networks brought that is no message: acknowledged and left out.',
+    meaning:
+      'What networks brought that is no message: acknowledged and left out. `unreadable` alone counts messages that are lost.',
     labels: { channel: 'name of the channel', kind: 'reaction, call, group and so on' },
   },
   gateway_credential_reads_total: {

@@ -54,6 +54,10 @@ export class ArrivingMessage {
     return JSON.stringify([this.#writer, Buffer.from(json).toString('base64'), this.#receivedAt]);
   }
 
+  get networkId(): string {
+    return this.#written.networkId;
+  }
+
   /** Phone and network id of the writer, as far as they are known. */
   get from(): readonly string[] {
     return addressesIn(this.#written);

@@ -164,7 +164,7 @@ export class Arriving {
   #failed(arrival: ArrivingMessage, error: unknown): void {
     const { log, accountId } = this.#parts;
     log.warn(
-      { accountId, error: errorText(error) },
+      { accountId, networkId: arrival.networkId, error: errorText(error) },
       'a message could not be kept: it is tried again',
     );
     arrival.state = 'paused';

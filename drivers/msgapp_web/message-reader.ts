@@ -91,7 +91,7 @@ export class MessageReader {
       return library.decryptMessageNode(node, id, lid, this.#socket.signalRepository, own);
     } catch (error) {
       log.warn(
-        { accountId, error: errorText(error) },
+        { accountId, networkId: node.attrs.id, error: errorText(error) },
         'a message is lost: it is none of the protocol',
       );
       leftOut('unreadable');

@@ -161,10 +161,10 @@ export class UpdateFollower {
         if (part.skipped)
           port.log.warn(
             { accountId },
-            'the network sends too little of what was missed: the rest is left out',
+            'the network sends too little of what was missed: the rest is lost',
           );
         await this.#keep(part.users, part.position, async (translator) => {
-          const found: Translated[] = [];
+          const found: Translated[] = part.skipped ? [{ events: [], leftOut: 'unreadable' }] : [];
           translator.learnSent(part.updates, part.position.date);
           for (const message of part.messages) found.push(await translator.message(message, false));
           for (const update of part.updates) {
@@ -212,6 +212,7 @@ export class UpdateFollower {
       { accountId },
       'the network numbers its updates anew: some of them may be missing',
     );
+    port.leftOut('unreadable');
     progress.beginAnew(position);
     if (!marks.oweReceipts) progress.note();
     this.#pending.beginAnew();

@@ -96,6 +96,24 @@ t.test('a sequence that was set back is followed behind a message that was not k
   await held.isFollowed(opened);
   control.write(phone, { from: friend.phone, text: 'anew' });
   t.equal((await port.message(3_000)).text, 'anew');
+  t.same(port.left, ['unreadable'], 'what may be lost is counted');
+});
+
+t.test('what the network no longer has of what was missed is counted as lost', async (t) => {
+  const bench = await startBench(t);
+  const { control } = bench;
+  const opened = await bench.linked();
+  const { phone, port, session } = opened;
+  control.write(phone, { from: friend.phone, text: 'first' });
+  await port.message();
+  await bench.positionStored(opened);
+  control.drop(phone);
+  await port.state('lost');
+  control.write(phone, { from: friend.phone, text: 'missed' });
+  control.refuse('updates.getDifference', 400, 'PERSISTENT_TIMESTAMP_INVALID', 1);
+  await session.resume();
+  await until('it to be counted', async () => port.left.length > 0 || undefined);
+  t.same(port.left, ['unreadable']);
 });
 
 t.test('a sequence that was set back is followed by the next connection', async (t) => {

@@ -792,12 +792,26 @@ t.test('a message that nobody can take apart is refused, and not offered for eve
   const one = await linked();
   const { phone, port } = one;
   const attrs = { recipient: '12025550199@s.whatsapp.net' };
-  await network.write(phone, { from: ada, name: 'Ada', text: 'not to us', attrs });
+  const lost = await network.write(phone, { from: ada, name: 'Ada', text: 'not to us', attrs });
   await network.write(phone, { from: ada, name: 'Ada', text: 'hello' });
   t.match(await port.message(), { text: 'hello' });
   await allAcknowledged(phone);
   t.same(port.left, ['unreadable']);
   t.equal(messagesOf(one).length, 1);
+  const said = log.lines.filter((line) => line.includes('none of the protocol'));
+  t.match(said, [lost]);
+});
+
+t.test('a message with a file that cannot be kept is named in the log', async (t) => {
+  const { phone, port } = await linked();
+  port.onEmit = async ({ type }) => {
+    if (type === 'message') throw new Error('the database is away');
+  };
+  const media = { kind: 'image', mimeType: 'image/png', bytes: 'AAAA' } as const;
+  const networkId = await network.write(phone, { from: ada, name: 'Ada', text: 'look', media });
+  await port.message();
+  const isSaid = (line: string) => line.includes(networkId) && line.includes('could not be kept');
+  t.ok(await until('the line', async () => log.lines.find(isSaid)));
 });
 
 t.test('an address book that was not stored before a stop comes after it, once', async (t) => {
