@@ -7,6 +7,7 @@ import { CallLimit } from '../call-limit.ts';
 import type { Client } from '../client.ts';
 import type { NamedWaits } from '../named-waits.ts';
 import { loggableError, meaningOf } from '../rpc-errors.ts';
+import { UnreadParts } from './unread-parts.ts';
 
 type Location = tl.RawInputPhotoFileLocation | tl.RawInputDocumentFileLocation;
 
@@ -109,12 +110,14 @@ async function open(
     if (meaning?.kind === 'wait') return comesAgain(toWait, meaning.ms, error);
     return meaning?.kind === 'refused' ? refused(error) : error;
   };
-  const chunks = downloadAsIterable(client.library, location, {
+  const unread = new UnreadParts();
+  const parts = downloadAsIterable(client.library, location, {
     dcId,
     ...(size === null ? {} : { fileSize: size }),
     abortSignal,
+    throttle: () => unread.room(),
   });
-  const stream = Readable.from(chunks, { objectMode: false });
+  const stream = Readable.from(unread.counted(parts), { objectMode: false });
   // Errors without a reader, too: nobody reads when opening was given up.
   stream.on('error', (error) => waits.note(download, error));
   stream.once('close', () => {

@@ -108,6 +108,18 @@ t.test('a file is not asked for inside a wait that the network names', async (t)
   t.equal(calls(), asked);
 });
 
+t.test('of a file that nobody reads a few parts are asked for', async (t) => {
+  const { bench, phone, session, media } = await received(t);
+  const calls = () => bench.control.calls(phone)['upload.getFile'] ?? 0;
+  const stream = await media.open?.(patient());
+  await until('some parts', async () => calls() >= 8 || undefined);
+  for (let number = 0; number < 20; number += 1) {
+    await session.send(textTo(bench, `msg_${number}`), patient());
+  }
+  t.equal(calls(), 8);
+  t.equal((await read(stream)).length, size);
+});
+
 t.test('a message waits with its file, and holds up its contact alone', async (t) => {
   const bench = await startBench(t, { ...quickTiming, transferWait: 500 });
   const { phone, port } = await bench.linked();
