@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { downloadsOf } from './downloads.ts';
 import { guardLibsignal } from './libsignal.ts';
+import { withEndingUploads } from './uploads.ts';
 
 /** The protocol library, as this driver uses it. */
 export type Library = typeof import('baileys');
@@ -74,6 +75,7 @@ async function load(): Promise<Library> {
   return {
     ...library,
     ...downloadsOf(library, streamed),
-    makeWASocket: (config) => library.makeWASocket({ options: whole, ...config }),
+    makeWASocket: (config) =>
+      withEndingUploads(library.makeWASocket, { options: whole, ...config }),
   };
 }

@@ -17,14 +17,18 @@ const usualWithinMs = 20_000;
  * @param withinMs how long a proxy of HTTP may take for each
  */
 export function proxied(library: Library, proxy: ProxyAddress, withinMs = usualWithinMs): Library {
-  const through = agentThrough(proxy, withinMs);
-  // An agent of Node.js, which the packages type by the socket that they give it.
-  const agent = through as unknown as Agent;
-  const { streamed, whole } = downloadOptions(connector(through));
+  const agent = agentThrough(proxy, withinMs);
+  const { streamed, whole } = downloadOptions(connector(agent));
   return {
     ...library,
     makeWASocket: (config) =>
-      library.makeWASocket({ ...config, agent, fetchAgent: agent, options: whole }),
+      library.makeWASocket({
+        ...config,
+        agent: ofNode(agent),
+        // Its own: it ends with the socket.
+        fetchAgent: ofNode(agentThrough(proxy, withinMs)),
+        options: whole,
+      }),
     downloadContentFromMessage: (fields, type, given = {}) =>
       library.downloadContentFromMessage(fields, type, { ...given, options: streamed }),
     downloadAndProcessHistorySyncNotification: (notification, given, log) =>
@@ -37,6 +41,11 @@ export function proxied(library: Library, proxy: ProxyAddress, withinMs = usualW
 }
 
 type ProxyAgent = HttpTunnels | SocksProxyAgent;
+
+/** An agent of Node.js, which the packages type by the socket that they give it. */
+function ofNode(agent: ProxyAgent): Agent {
+  return agent as unknown as Agent;
+}
 
 function agentThrough(proxy: ProxyAddress, withinMs: number): ProxyAgent {
   if (proxy.protocol === 'http') return new HttpTunnels(proxy, withinMs);

@@ -750,6 +750,22 @@ t.test('a refused question where media are uploaded costs one try', async (t) =>
   t.match(await network.shown(phone), [{ networkId: 'msg_hosts' }, { networkId: 'msg_library' }]);
 });
 
+t.test('an upload that is under way ends with its session', async (t) => {
+  const { port, session } = await linked();
+  const { mediaHost } = network;
+  mediaHost.holdsUploads = true;
+  t.teardown(() => {
+    mediaHost.holdsUploads = false;
+  });
+  const { begun } = mediaHost.uploads;
+  const sending = failureOf(reporting({ port, session })('msg_upload'));
+  await until('the upload', async () => mediaHost.uploads.underWay > 0 || undefined);
+  session.close();
+  t.ok(await sending);
+  await until('its end', async () => mediaHost.uploads.underWay === 0 || undefined, 5_000);
+  t.equal(mediaHost.uploads.begun, begun + 1, 'and none to the next host');
+});
+
 t.test('a throttled question where media are uploaded holds up its contact alone', async (t) => {
   const { phone, port, session } = await linked();
   const sent = reporting({ port, session });

@@ -16,6 +16,10 @@ export class MediaHost {
   readonly #files = new Map<string, { readonly bytes: Buffer; readonly refusals: number[] }>();
   /** With what the first downloads of the next file are refused; 0: they are never answered. */
   readonly refusals: number[] = [];
+  /** Uploads are never answered. */
+  holdsUploads = false;
+  /** Uploads that have begun, and of them those under way. */
+  uploads = { begun: 0, underWay: 0 };
 
   /** Host and port. */
   get place(): string {
@@ -46,8 +50,14 @@ export class MediaHost {
           return;
         }
         const chunks: Buffer[] = [];
+        this.uploads.begun += 1;
+        this.uploads.underWay += 1;
+        response.on('close', () => {
+          this.uploads.underWay -= 1;
+        });
         request.on('data', (chunk: Buffer) => chunks.push(chunk));
         request.on('end', () => {
+          if (this.holdsUploads) return;
           const direct_path = this.keep(Buffer.concat(chunks));
           response.end(JSON.stringify({ url: `https://${this.place}${direct_path}`, direct_path }));
         });

@@ -9,6 +9,7 @@ import { AddressBook, addressBookCollection, type SavedContact } from './address
 import type { Companion } from './companion.ts';
 import { addressOf } from './directory.ts';
 import { sendToken } from './limits.ts';
+import type { MediaHost } from './media-host.ts';
 import { composed, stanzaOf, type Writing } from './messages.ts';
 import { makeIdentity, type ServerIdentity } from './noise.ts';
 import type { Past, Phone, ShownMessage } from './phone.ts';
@@ -373,6 +374,11 @@ export class FakeNetwork {
   }
 
   /** Where the network keeps files: host and port. */
+  /** The media host, as a test looks at it. */
+  get mediaHost(): Pick<MediaHost, 'holdsUploads' | 'uploads'> {
+    return this.#board.media;
+  }
+
   get mediaPlace(): string {
     return this.#board.media.place;
   }

@@ -51,7 +51,11 @@ export async function answerQuery(context: QueryContext, node: BinaryNode): Prom
         {
           tag: 'media_conn',
           attrs: { auth: companion.jid, ttl: '3600' },
-          content: [{ tag: 'host', attrs: { hostname: context.mediaHost } }],
+          // The network names several: here the same one.
+          content: Array.from({ length: 2 }, () => ({
+            tag: 'host',
+            attrs: { hostname: context.mediaHost },
+          })),
         },
       ]);
     case 'w:mex':
