@@ -1,4 +1,3 @@
-import type { ClientRequest } from 'node:http';
 import { Agent } from 'node:https';
 import type { Library, LibrarySocket } from './library.ts';
 
@@ -23,8 +22,8 @@ export function withEndingUploads(
 
 /** Ends what is under way, and refuses what comes: the library would go on with the network's next media host. */
 function end(agent: Agent): void {
-  const addRequest = (request: ClientRequest): void => {
-    request.destroy(new Error('the connection is over'));
+  const addRequest = (): never => {
+    throw new Error('the connection is over');
   };
   // Node calls it for each request, also of the agents of proxies; it is not among its types.
   Object.assign(agent, { addRequest });

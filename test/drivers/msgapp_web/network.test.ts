@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
@@ -754,8 +755,13 @@ t.test('an upload that is under way ends with its session', async (t) => {
   const { port, session } = await linked();
   const { mediaHost } = network;
   mediaHost.holdsUploads = true;
+  const { TMPDIR: usual } = process.env;
+  const folder = t.testdir({});
+  process.env.TMPDIR = folder;
   t.teardown(() => {
     mediaHost.holdsUploads = false;
+    if (usual === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = usual;
   });
   const { begun } = mediaHost.uploads;
   const sending = failureOf(reporting({ port, session })('msg_upload'));
@@ -763,6 +769,7 @@ t.test('an upload that is under way ends with its session', async (t) => {
   session.close();
   t.ok(await sending);
   await until('its end', async () => mediaHost.uploads.underWay === 0 || undefined, 5_000);
+  await until('its file to be deleted', async () => readdirSync(folder).length === 0 || undefined);
   t.equal(mediaHost.uploads.begun, begun + 1, 'and none to the next host');
 });
 
