@@ -23,6 +23,8 @@ const message: OutboundMessage = {
 };
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const library = await loadLibrary();
+// The library leaves the file of an upload that never ends.
+process.env.TMPDIR = t.testdir({});
 
 type Upload = Parameters<typeof builtContentOf>[1]['waUploadToServer'];
 
