@@ -48,6 +48,17 @@ export function isUncertain(error: string): boolean {
   return error.startsWith(`${uncertain}:`);
 }
 
+/** Codes of what comes before a message is handed over, or keeps it from the network: ours, and those of our drivers. */
+const beforeHandOver: ReadonlySet<string> = new Set([
+  ...['media_unavailable', 'media_too_large', 'media_type_not_allowed', 'media_url_not_allowed'],
+  ...['logged_out', 'replaced', 'not_sent'],
+]);
+
+/** Whether an error is none that the network gave as its answer to the message: it says nothing of an earlier try. */
+export function precedesHandOver(error: string): boolean {
+  return beforeHandOver.has(error.split(':', 1)[0] ?? '');
+}
+
 const accountSentences: Readonly<Partial<Record<AccountReason, string>>> = {
   logged_out: 'the account was logged out before the message was sent',
   removed: 'the account was removed before the message was sent',

@@ -1,4 +1,4 @@
-import { isUncertain } from '../failures.ts';
+import { failures, isUncertain, precedesHandOver } from '../failures.ts';
 import { answered, failed, returned, type StatusChange, takenByNetworkAt } from '../status.ts';
 import type { StoredMessage } from '../tables/message-rows.ts';
 
@@ -32,11 +32,14 @@ export function enterOutcome(
       return answered(message, outcome.networkId, outcome.at);
     case 'failed': {
       const { error } = outcome;
-      // An earlier try without an answer may have arrived, although the last one surely failed.
-      const mayBeTaken = isUncertain(error) || message.attempts > 1;
-      const takenAt = mayBeTaken ? takenByNetworkAt(message) : null;
+      // An earlier try without an answer may have arrived: tries that were undone are not counted.
+      const isRepeat = message.attempts > 1;
+      const takenAt = isUncertain(error) || isRepeat ? takenByNetworkAt(message) : null;
       // A receipt knows better than a connection that broke.
-      return takenAt === null ? failed(message, error, now) : answered(message, null, takenAt);
+      if (takenAt !== null) return answered(message, null, takenAt);
+      // A network that drops repeats would have answered this one, had it come so far.
+      const isOpen = isRepeat && precedesHandOver(error);
+      return failed(message, isOpen ? failures.delivery_uncertain(error) : error, now);
     }
     case 'returned': {
       if (message.status !== 'queued' || message.dispatchFence !== fence) return null;

@@ -27,19 +27,23 @@ async function open(t: Test, media: WorldOptions, pace?: PaceSettings) {
   const { tenantId, accountIds } = await makeTenant(stage);
   const session = new FakeSession(tenantId, accountIds[0] ?? '', stage.broker.processId);
   session.capabilities = { ...session.capabilities, window: 8 };
-  const ofSession = new SessionMedia(world.media, tenantId, session.signal);
-  session.mediaAhead = ofSession.ahead;
-  session.answer = async (message) => {
-    const settled = ofSession.begin(message);
-    let isFinal = false;
-    try {
-      if (message.media !== null) await ofSession.fetch(message.media, session.signal);
-      isFinal = true;
-      return session.take(message);
-    } finally {
-      settled(isFinal);
-    }
+  const fetching = (to: FakeSession): FakeSession => {
+    const ofSession = new SessionMedia(world.media, tenantId, to.signal);
+    to.mediaAhead = ofSession.ahead;
+    to.answer = async (message) => {
+      const settled = ofSession.begin(message);
+      let isFinal = false;
+      try {
+        if (message.media !== null) await ofSession.fetch(message.media, to.signal);
+        isFinal = true;
+        return to.take(message);
+      } finally {
+        settled(isFinal);
+      }
+    };
+    return to;
   };
+  fetching(session);
   const send = async (n: number, url: string | null): Promise<string> => {
     const facts = { kind: 'image', mime_type: null, file_name: null, size: null } as const;
     const media: Media | null = url === null ? null : { ...facts, url };
@@ -47,7 +51,8 @@ async function open(t: Test, media: WorldOptions, pace?: PaceSettings) {
     const accountId = session.account.id;
     return acceptedId(await stage.send({ tenantId, accountId, phone, media }));
   };
-  return { stage, session, send, counted: world.counted, server: await mediaServer(t) };
+  const server = await mediaServer(t);
+  return { stage, session, fetching, send, counted: world.counted, server };
 }
 
 t.test('a file that was deleted meanwhile is fetched again before its turn', async (t) => {
@@ -83,6 +88,38 @@ t.test('a file that was deleted meanwhile is fetched again before its turn', asy
   isAway = false;
   await until('the file to be sent', () => session.taken.includes(map));
   t.ok((server.asked.get('/map') ?? 0) >= 3, 'once while the server was away');
+});
+
+t.test('a file that is gone when its send is repeated: it may have arrived', async (t) => {
+  const { stage, session, fetching, send, server } = await open(t, {});
+  const { tenantId, id: accountId } = session.account;
+  server.answer('/map', file('image/png', picture));
+  const { answer } = session;
+  // The process ends before the answer is stored.
+  session.answer = async (message) => {
+    await answer(message);
+    return await new Promise(() => undefined);
+  };
+  await startSession(t, stage, session);
+  const map = await send(1, `${server.url}/map`);
+  await until('the network to have it', () => session.taken.includes(map));
+  session.end();
+  await stage.part.closed(session);
+
+  server.answer('/map', (_, response) => response.writeHead(403).end());
+  const owner = stage.broker.processId;
+  await stage.run((unit) => unit.leases.take([accountId], owner, unit.now + 9_000));
+  const next = fetching(new FakeSession(tenantId, accountId, owner, 2));
+  await startSession(t, stage, next);
+  const never = await send(2, `${server.url}/map`);
+  const failed = (message: string) =>
+    until(`${message} to fail`, async () => {
+      const found = await stage.storage.read.messages.find(tenantId, message);
+      return found?.status === 'failed' ? found.error : null;
+    });
+  t.match(await failed(map), /^delivery_uncertain: .*\(media_unavailable: .*403/);
+  t.same(next.taken, []);
+  t.match(await failed(never), /^media_unavailable: .*403/, 'a first try');
 });
 
 t.test('two hundred images that wait for their pauses', async (t) => {

@@ -20,8 +20,17 @@ t.test('a try that surely failed says nothing of an earlier one without an answe
   const returned = enterOutcome(again, { kind: 'returned', id, cause }, 1, 2_000)?.message ?? again;
   t.match(returned, { dispatchedAt: dispatched.dispatchedAt, dispatchFence: null, attempts: 1 });
   const error = 'media_unavailable: the server answered 404';
-  const failed = enterOutcome(again, { kind: 'failed', id, error }, 1, 2_000);
-  t.match(failed?.message, { status: 'failed', error });
+  const ended = (message: typeof dispatched, why: string) =>
+    enterOutcome(message, { kind: 'failed', id, error: why }, 1, 2_000)?.message.error;
+  for (const why of [error, 'logged_out: the session ended', 'not_sent: could not be encrypted']) {
+    const said = ended(again, why) ?? '';
+    t.match(said, /^delivery_uncertain: .*it may have arrived/, why);
+    t.ok(said.endsWith(` (${why})`), said);
+    t.equal(ended(dispatched, why), why, 'the only try');
+    t.equal(ended({ ...returned, attempts: 1 }, why), why, 'after tries that were undone');
+  }
+  const refused = 'no_such_number: gone';
+  t.equal(ended(again, refused), refused, 'the network itself answered the repeat');
 
   const receipt = { status: 'delivered', error: null, at: 1_800 } as const;
   const shown = receive(returned, receipt)?.message ?? returned;
