@@ -139,8 +139,8 @@ async function sweep(storage: Storage, dispatchers: Dispatchers): Promise<void> 
 
 /**
  * Enters receipts in their order. A receipt may come before the answer of its send: with the message's reference it is
- * stored at once, with only the id that the answer will bring it waits for the answers under way, and is dropped when
- * none of them names it.
+ * stored at once, with only the id that the answer will bring it waits for the answers under way and of repeats that are
+ * to follow soon, and is dropped when none of them names it.
  * @throws Error when an answer takes too long
  */
 async function receipts(

@@ -73,6 +73,11 @@ export class Conversations {
     return heads;
   }
 
+  /** Whether a try of this session that has no answer is to be repeated. */
+  isUnanswered(id: string): boolean {
+    return this.#unanswered.has(id);
+  }
+
   /** Takes one message out of turn if it is the only one of its conversation and may start now. */
   startAlone({ id, contactId }: QueuePosition): boolean {
     const conversation = this.#all.get(contactId);

@@ -136,7 +136,7 @@ export class Dispatcher {
     }
   }
 
-  /** Resolves once the sends that are under way have their outcomes stored; null when none is. */
+  /** Resolves once the sends that are under way, or soon again, have their outcomes stored; null when none is. */
   outcomesUnderWay(): Promise<void> | null {
     return this.#sends.outcomesUnderWay();
   }
@@ -199,13 +199,19 @@ export class Dispatcher {
       this.#pace.take(false);
       for (const [n, { id, contactId }] of stored.step.next.entries()) {
         const next = stored.answer.next[n] ?? null;
-        if (next === null) this.#starts.drop(contactId, id);
+        if (next === null) this.#drop(contactId, id);
         else if ('movedTo' in next) this.#starts.moveTo(contactId, next.movedTo);
         else if ('hasEarlier' in next) this.#awaitMerge(contactId);
         else if (this.#maySendAs(stored.step)) this.#carryOut(contactId, next);
         else this.#sends.takeBack(contactId, id);
       }
     }
+  }
+
+  /** The message that was to start has ended. */
+  #drop(contactId: string, id: string): void {
+    this.#starts.drop(contactId, id);
+    this.#sends.drop(id);
   }
 
   /** Another process has merged contacts: what was queued before joins the conversation before its next turn. */

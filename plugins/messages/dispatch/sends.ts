@@ -50,7 +50,16 @@ export class Sends {
 
   /** These outcomes are stored. */
   stored(outcomes: readonly SendOutcome[]): void {
-    for (const { id } of outcomes) this.#unstored.delete(id);
+    const { conversations } = this.#parts;
+    for (const { kind, id } of outcomes) {
+      if (kind === 'returned' && conversations.isUnanswered(id)) this.#unstored.awaitRepeat(id);
+      else this.#unstored.delete(id);
+    }
+  }
+
+  /** A message ended without another try. */
+  drop(id: string): void {
+    this.#unstored.delete(id);
   }
 
   /** Nothing more is stored. */
@@ -58,7 +67,7 @@ export class Sends {
     this.#unstored.clear();
   }
 
-  /** Resolves once the sends that are under way have their outcomes stored; null when none is. */
+  /** Resolves once the sends that are under way, or soon again, have their outcomes stored; null when none is. */
   outcomesUnderWay(): Promise<void> | null {
     return this.#unstored.settled();
   }
@@ -109,15 +118,17 @@ export class Sends {
 
   #settle(contactId: string, id: string, attempt: AttemptOutcome): void {
     const { conversations, pauses } = this.#parts;
-    if (attempt.kind === 'unknown') this.#unstored.delete(id);
-    else this.#outcomes.push(attempt);
+    const isOver = this.#session.signal.aborted;
+    if (attempt.kind !== 'unknown') this.#outcomes.push(attempt);
+    else if (isOver) this.#unstored.delete(id);
+    else this.#unstored.awaitRepeat(id);
     if (attempt.kind === 'sent' || attempt.kind === 'failed') {
       conversations.finish(contactId);
       return;
     }
     const { pauseMs, isNamed } = attempt;
     conversations.pause(contactId, attempt.kind === 'unknown' ? attempt.cause : null);
-    if (this.#session.signal.aborted) return;
+    if (isOver) return;
     if (attempt.concerns === 'contact') {
       pauses.pause(contactId, pauseMs, isNamed);
       return;

@@ -619,6 +619,57 @@ for (const engine of databases) {
       });
     });
 
+    t.test('a receipt between two tries waits for the answer of the repeat', async (t) => {
+      for (const between of [
+        [],
+        [new DriverError('busy', 'later', { certain: true, retryAfterMs: 30 })],
+      ]) {
+        const { tenantId, accountId } = await account();
+        const session = await open(accountId, tenantId);
+        const silence = { certain: false, retryAfterMs: 400, concerns: 'contact' } as const;
+        const errors = [new DriverError('no_answer', 'silence', silence), ...between];
+        const tries = 1 + errors.length;
+        session.answer = async (one) => {
+          const sent = session.take(one);
+          const error = errors.shift();
+          if (error !== undefined) throw error;
+          return sent;
+        };
+        const id = acceptedId(await stage.send({ tenantId, accountId }));
+        await until('the first try to be over', () => session.handed.length === 1);
+        const facts = { status: 'read', error: null, at: Date.now() } as const;
+        const read = {
+          type: 'receipt',
+          reference: null,
+          networkId: `net-${id}`,
+          ...facts,
+        } as const;
+        await stage.part.receive(session, { type: 'receipts', receipts: [read] });
+        t.match(await message(stage, tenantId, id), { status: 'read', networkId: `net-${id}` });
+        t.equal(session.handed.length, tries);
+        t.same(await eventsOf(stage, id), ['message.sent', 'message.read']);
+      }
+    });
+
+    t.test('a receipt does not wait for a message that ends without another try', async (t) => {
+      const { tenantId, accountId } = await account();
+      const session = await open(accountId, tenantId);
+      const silence = { certain: false, retryAfterMs: 300, concerns: 'contact' } as const;
+      session.answer = async () => {
+        throw new DriverError('no_answer', 'silence', silence);
+      };
+      const id = acceptedId(await stage.send({ tenantId, accountId }));
+      await until('the first try to be over', () => session.handed.length === 1);
+      session.answer = never;
+      await stage.run((unit) => stage.part.abandon(unit, accountId, 'removed'));
+      const facts = { status: 'read', error: null, at: Date.now() } as const;
+      const read = { type: 'receipt', reference: null, networkId: 'unknown', ...facts } as const;
+      await doneWithin(t, 2_500, 'once its end is known', () =>
+        stage.part.receive(session, { type: 'receipts', receipts: [read] }),
+      );
+      t.match((await message(stage, tenantId, id)).error, /^delivery_uncertain: /);
+    });
+
     t.test('receipts of what the owner wrote on the phone hold up no other', async (t) => {
       const { tenantId, accountId } = await account();
       const session = await open(accountId, tenantId);
