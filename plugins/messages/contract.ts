@@ -47,13 +47,13 @@ declare module '../../core/container.ts' {
 declare module '../../core/contracts/messages.ts' {
   interface Messages {
     /**
-     * Begins to forget a contact, inside the transaction that makes it private and has its tenant locked: its undispatched
-     * messages fail with `contact_private`, emptied and without an event; some of the others are deleted with their events,
-     * deliveries and media. An erasure deletes the rest, where there is one.
+     * Begins to forget a contact, inside the transaction that makes it private and has its tenant locked: some of its
+     * undispatched messages fail with `contact_private`, emptied and without an event; once there are none, some of the
+     * others are deleted with their events, deliveries and media. An erasure goes on with the rest, where there is one.
      */
     forgetContact(unit: Unit, tenantId: string, contactId: string): Promise<void>;
     /**
-     * Deletes some of what is left of a contact that was made private. The caller has locked the tenant. Answers whether
+     * Fails or deletes some of what is left of a contact that was made private. The caller has locked the tenant. Answers whether
      * there is more.
      */
     forgetSome(unit: Unit, tenantId: string, contactId: string): Promise<boolean>;
@@ -64,12 +64,12 @@ declare module '../../core/contracts/messages.ts' {
       limit: number,
     ): AsyncIterable<readonly MessageView[]>;
     /**
-     * Fails the undispatched messages of a contact with `contact_erased`, emptied and without an event, inside the
+     * Fails some of the undispatched messages of a contact with `contact_erased`, emptied and without an event, inside the
      * transaction that erases the contact and has its tenant locked.
      */
     beginErasing(unit: Unit, tenantId: string, contactId: string): Promise<void>;
     /**
-     * Deletes some of the other messages of an erased contact, with what hangs on them, and in the end its threads, but for
+     * Fails what is left of these, then deletes some of the other messages of an erased contact, with what hangs on them, and in the end its threads, but for
      * openers that still count. The caller has locked the tenant. Answers whether there are more.
      */
     eraseSome(unit: Unit, tenantId: string, contactId: string): Promise<boolean>;

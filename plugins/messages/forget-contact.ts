@@ -4,51 +4,52 @@ import { deleteEvents, deleteMessages } from './delete-messages.ts';
 import { failures } from './failures.ts';
 import type { MessageReporter } from './message-reporter.ts';
 import { failed } from './status.ts';
-import type { QueuePosition, StoredMessage } from './tables/message-rows.ts';
+import type { StoredMessage } from './tables/message-rows.ts';
 
 /** Why a contact is forgotten, as its messages say that were not sent yet. */
 export type ForgetReason = 'contact_private' | 'contact_erased';
 
-/** Messages of a contact that one transaction deletes: its tenant waits for milliseconds. */
-const deletedAtOnce = 100;
+/** Messages of a contact that one transaction fails, and that it deletes: its tenant waits for milliseconds. */
+const atOnce = 100;
 
-/** Queued messages of a contact that are read at a time. */
-const readAtOnce = 500;
+/** Tells of messages that failed. */
+type Reporting = Pick<MessageReporter, 'report'>;
 
 /**
- * Begins to forget a contact that is made private, inside that change's transaction: its undispatched messages fail,
- * emptied and without an event, and some of the others are deleted. An erasure deletes the rest, where there is one.
+ * Begins to forget a contact that is made private, inside that change's transaction: some of its undispatched messages
+ * fail, emptied and without an event, and then some of the others are deleted. An erasure goes on with the rest.
  */
 export async function forgetContact(
   unit: Unit,
   tenantId: string,
   contactId: string,
-  reporter: Pick<MessageReporter, 'report'>,
+  reporter: Reporting,
 ): Promise<void> {
-  await failUndispatched(unit, tenantId, contactId, 'contact_private', reporter);
-  if (!(await forgetSome(unit, tenantId, contactId))) return;
+  if (!(await forgetSome(unit, tenantId, contactId, reporter))) return;
   const id = newId('fgt', unit.now);
   await unit.erasures.begin({ id, tenantId, contactId, address: null }, unit.now);
 }
 
-/** Fails the undispatched messages of a contact, emptied and without an event, and deletes what events there are of them. */
+/**
+ * Fails some of the undispatched messages of a contact, emptied and without an event, and deletes what events there are of
+ * them. Answers whether there may be more, none of which is sent: the contact is private.
+ */
 export async function failUndispatched(
   unit: Unit,
   tenantId: string,
   contactId: string,
   why: ForgetReason,
-  reporter: Pick<MessageReporter, 'report'>,
-): Promise<void> {
+  reporter: Reporting,
+): Promise<boolean> {
+  let left = atOnce;
   for (const { accountId } of await unit.threads.ofContacts([contactId])) {
-    let page: readonly Pick<QueuePosition, 'id' | 'sequence'>[];
-    let after = 0;
-    do {
-      page = await unit.queuedMessages.queuedTo(accountId, contactId, after, readAtOnce);
-      const messages = await unit.messages.forChange(page.map(({ id }) => id));
-      await fail(unit, tenantId, messages, why, reporter);
-      after = page.at(-1)?.sequence ?? after;
-    } while (page.length === readAtOnce);
+    const ids = await unit.queuedMessages.undispatchedTo(accountId, contactId, left);
+    const messages = await unit.messages.forChange(ids);
+    await fail(unit, tenantId, messages, why, reporter);
+    left -= ids.length;
+    if (left === 0) return true;
   }
+  return false;
 }
 
 async function fail(
@@ -56,7 +57,7 @@ async function fail(
   tenantId: string,
   messages: readonly StoredMessage[],
   why: ForgetReason,
-  reporter: Pick<MessageReporter, 'report'>,
+  reporter: Reporting,
 ): Promise<void> {
   const changed = messages
     .filter((message) => message.dispatchedAt === null)
@@ -69,9 +70,9 @@ async function fail(
 }
 
 /**
- * Deletes some of the messages of an erased contact, but for those that the erasure failed, and its threads with the
- * last of them. Openers that the guard counts stay for as long: an erasure of their own deletes them then. Answers
- * whether there are more messages.
+ * Fails some of the undispatched messages of an erased contact. Once there are none it deletes some of the others, and
+ * its threads with the last of them. Openers that the guard counts stay for as long: an erasure of their own deletes them
+ * then. Answers whether there are more messages.
  * @param countedMs for which the guard counts an opener
  */
 export async function eraseSome(
@@ -79,8 +80,9 @@ export async function eraseSome(
   tenantId: string,
   contactId: string,
   countedMs: number,
+  reporter: Reporting,
 ): Promise<boolean> {
-  if (await deleteSome(unit, tenantId, contactId, 'contact_erased')) return true;
+  if (await endSome(unit, tenantId, contactId, 'contact_erased', reporter)) return true;
   const last = await unit.threads.deleteButOpeners(contactId, unit.now - countedMs);
   if (last === null) return false;
   // One for each contact, however often this step is tried.
@@ -89,19 +91,26 @@ export async function eraseSome(
   return false;
 }
 
-/** Deletes some of the messages of a private contact, but for those that failed as it is; answers whether there are more. */
-export function forgetSome(unit: Unit, tenantId: string, contactId: string): Promise<boolean> {
-  return deleteSome(unit, tenantId, contactId, 'contact_private');
-}
-
-async function deleteSome(
+/** The same for a private contact, but for its threads. */
+export function forgetSome(
   unit: Unit,
   tenantId: string,
   contactId: string,
-  butFailed: ForgetReason,
+  reporter: Reporting,
 ): Promise<boolean> {
-  const kept = failures[butFailed]();
-  const ids = await unit.contactMessages.someOfContact(contactId, kept, deletedAtOnce);
+  return endSome(unit, tenantId, contactId, 'contact_private', reporter);
+}
+
+async function endSome(
+  unit: Unit,
+  tenantId: string,
+  contactId: string,
+  why: ForgetReason,
+  reporter: Reporting,
+): Promise<boolean> {
+  // Before any is deleted: what is not sent yet stays, to say why.
+  if (await failUndispatched(unit, tenantId, contactId, why, reporter)) return true;
+  const ids = await unit.contactMessages.someOfContact(contactId, failures[why](), atOnce);
   await deleteMessages(unit, tenantId, ids);
-  return ids.length === deletedAtOnce;
+  return ids.length === atOnce;
 }

@@ -135,7 +135,7 @@ export default gatewayPlugin(
       forgetContact: forget,
       async forgetSome(unit, ...contact) {
         unit.afterCommit(() => media.sweep());
-        return await forgetSome(unit, ...contact);
+        return await forgetSome(unit, ...contact, reporter);
       },
       async *pagesOf(tenantId, contactId, limit) {
         for await (const page of pagesOfContact(storage.read, tenantId, contactId, limit)) {
@@ -145,7 +145,7 @@ export default gatewayPlugin(
       async beginErasing(unit, tenantId, contactId) {
         await failUndispatched(unit, tenantId, contactId, 'contact_erased', reporter);
       },
-      eraseSome: (...of) => eraseSome(...of, openers === 0 ? 0 : windowMs),
+      eraseSome: (...of) => eraseSome(...of, openers === 0 ? 0 : windowMs, reporter),
     }));
     app.operations.add(
       sendMessage({ maxText: config.messages.max_text, send, ask }),

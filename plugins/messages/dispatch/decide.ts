@@ -59,6 +59,8 @@ export function decideDispatch(
     const cause = returnedFor(message) ?? snapshot.unanswered;
     return end(failed(message, failures.delivery_uncertain(cause), snapshot.now));
   }
+  // It fails where the contact is forgotten, emptied.
+  if (contact.private) return null;
   const error = refusal(message, contact, snapshot);
   if (error === null) return go(message.attempts + 1);
   return end(failed(message, error, snapshot.now));
@@ -71,10 +73,9 @@ function isOverdue({ createdAt }: StoredMessage, { now, expireMs }: DispatchSnap
 
 function refusal(
   message: StoredMessage,
-  contact: Pick<Contact, 'private' | 'doNotDisturb'>,
+  contact: Pick<Contact, 'doNotDisturb'>,
   snapshot: DispatchSnapshot,
 ): string | null {
-  if (contact.private) return failures.contact_private();
   if (contact.doNotDisturb) return failures.contact_do_not_disturb();
   if (isOverdue(message, snapshot)) {
     return failures.expired(snapshot.expireMs / 3_600_000, returnedFor(message));

@@ -77,22 +77,22 @@ export class QueuedMessageTable extends SqlTable {
   }
 
   /**
-   * An account's queued messages to a contact after a sequence, in the order of acceptance, those that are to fail among
-   * them. By the queue, which has no message that was sent: of those a contact may have very many.
+   * The ids of a bounded number of an account's messages to a contact that wait to be handed over, in the order of
+   * acceptance, those that are to fail among them. By the queue, which has no message that was sent: of those a contact
+   * may have very many.
    */
-  async queuedTo(
+  async undispatchedTo(
     accountId: string,
     contactId: string,
-    after: number,
     limit: number,
-  ): Promise<readonly Pick<QueuePosition, 'id' | 'sequence'>[]> {
+  ): Promise<readonly string[]> {
     return this.db.knex
       .from(messagesBy(this.db, ['account_id', 'status', 'sequence']))
-      .select('m.id', 'm.sequence')
       .where({ 'm.account_id': accountId, 'm.status': 'queued', 'm.contact_id': contactId })
-      .where('m.sequence', '>', after)
+      .whereNull('m.dispatched_at')
       .orderBy('m.sequence')
-      .limit(limit);
+      .limit(limit)
+      .pluck('m.id');
   }
 
   /** Those of these accounts that have queued messages. */

@@ -165,11 +165,24 @@ for (const engine of databases) {
     // More than SQLite binds.
     const count = engine.name === 'sqlite' ? 33_000 : 3_000;
     await storeMany(storage, { ...many, count, queued: true });
-    const changer = new ContactChanger(storage, messages, running);
-    t.match(await changer.change({ tenantId, id, changes: { private: true } }), { private: true });
     const { read } = storage.connections;
+    const failed = () => read('messages').where({ contact_id: id, status: 'failed' });
+    const lane = makeContactChangeLane(messages);
+    const set = (hidden: boolean) =>
+      storage.submit(lane, { tenantId, id, changes: { private: hidden } });
+    t.match(await set(true), { private: true });
+    t.equal((await failed()).length, 100, 'some in the transaction of the flag');
+    const [next] = await read('messages').where({ contact_id: id, status: 'queued' }).limit(1);
+    const session = new FakeSession(tenantId, many.accountId, stage.broker.processId);
+    t.equal(await stage.dispatch(session, next.id), null, 'the others are not sent');
+    t.equal(await set(false), 'forgetting', 'nor if the flag is taken back');
+    t.equal((await failed()).length, 200);
+    const other = await openStage(t, database.url);
+    const changer = new ContactChanger(other.storage, messages, running);
+    t.match(await changer.change({ tenantId, id, changes: { private: true } }), { private: true });
     const states = await read('messages').distinct('status', 'text').where({ contact_id: id });
     t.same(states, [{ status: 'failed', text: '' }]);
+    t.equal((await failed().whereNot('error', 'like', 'contact_private: %')).length, 0);
     t.equal((await read('messages').where({ contact_id: id })).length, count + 1);
     t.same(await read('events').where({ tenant_id: tenantId }), [], 'no event');
   });

@@ -16,10 +16,11 @@ import { databases, engines } from '../../harness/databases.ts';
 import { storeMany } from '../../harness/many-messages.ts';
 import { scale, scaled } from '../../harness/scale.ts';
 import { until } from '../../harness/story.ts';
-import { acceptedId, codeOf, makeTenant, openStage } from '../messages/stage.ts';
+import { acceptedId, codeOf, FakeSession, makeTenant, openStage } from '../messages/stage.ts';
 
 const phone = '+12025550177';
 const secret = 'a word of Ada alone';
+const reporter = { report: async () => undefined };
 
 for (const engine of databases) {
   t.test(`a killed erasure is gone on with until nothing is left, ${engine.name}`, async (t) => {
@@ -41,7 +42,7 @@ for (const engine of databases) {
 
     const begin = makeEraseLane({
       async beginErasing(unit, ...of) {
-        await failUndispatched(unit, ...of, 'contact_erased', { report: async () => undefined });
+        await failUndispatched(unit, ...of, 'contact_erased', reporter);
       },
     });
     const id = contactIds[0] ?? '';
@@ -49,7 +50,7 @@ for (const engine of databases) {
     if (erasure === null) throw new Error('nothing was begun');
     t.equal(erasure.id, id);
     t.equal(await storage.submit(begin, { tenantId, id }), null, 'nobody finds the contact again');
-    const some = makeEraseSomeLane({ eraseSome: (...of) => eraseSome(...of, 0) });
+    const some = makeEraseSomeLane({ eraseSome: (...of) => eraseSome(...of, 0, reporter) });
     t.equal(await storage.submit(some, erasure), true, 'the first step is not the last');
     // The process dies here. Another one starts some time later.
     await storage.connections.write('erasures').update({ created_at: 1 });
@@ -79,6 +80,44 @@ for (const engine of databases) {
       const bytes = readFileSync(join(folder, name));
       for (const trace of [phone, secret]) t.notOk(bytes.includes(trace), `${trace} in ${name}`);
     }
+  });
+}
+
+for (const engine of databases) {
+  t.test(`what waits for an erased contact fails in steps, ${engine.name}`, async (t) => {
+    const database = await engine.create(t);
+    const stage = await openStage(t, database.url);
+    const { storage } = stage;
+    const { read } = storage.connections;
+    const { tenantId, accountIds } = await makeTenant(stage);
+    const [message] = await storage.read.messages.byIds([
+      acceptedId(await stage.send({ tenantId, phone, text: secret })),
+    ]);
+    const id = message?.contactId ?? '';
+    const accountId = accountIds[0] ?? '';
+    const many = { tenantId, accountId, contactIds: [id], at: 1_000_000 };
+    await storeMany(storage, { ...many, count: 250, queued: true });
+    const begin = makeEraseLane({
+      async beginErasing(unit, ...of) {
+        await failUndispatched(unit, ...of, 'contact_erased', reporter);
+      },
+    });
+    const erasure = await storage.submit(begin, { tenantId, id });
+    if (erasure === null) throw new Error('nothing was begun');
+    const waiting = () => read('messages').where({ contact_id: id, status: 'queued' });
+    t.equal((await waiting()).length, 151, 'a hundred in the transaction that erases');
+    const session = new FakeSession(tenantId, accountId, stage.broker.processId);
+    t.equal(await stage.dispatch(session, (await waiting())[0]?.id), null, 'none of them is sent');
+    const some = makeEraseSomeLane({ eraseSome: (...of) => eraseSome(...of, 0, reporter) });
+    const sweep = new ErasureSweep({ storage, sweepMedia: async () => undefined, log });
+    sweep.add('con', (begun) => storage.submit(some, begun));
+    t.teardown(() => sweep.stop());
+    await sweep.finish(erasure);
+    const left = read('messages').select('status', 'text', 'error').count('* as count');
+    t.match(await left.where({ contact_id: id }).groupBy('status', 'text', 'error'), [
+      { status: 'failed', text: '', error: /^contact_erased: /, count: 251 },
+    ]);
+    t.match(await read('threads').where({ contact_id: id }), []);
   });
 }
 
@@ -167,10 +206,10 @@ for (const engine of databases) {
     const { tenantId } = await makeTenant(stage);
     const begin = makeEraseLane({
       async beginErasing(unit, ...of) {
-        await failUndispatched(unit, ...of, 'contact_erased', { report: async () => undefined });
+        await failUndispatched(unit, ...of, 'contact_erased', reporter);
       },
     });
-    const some = makeEraseSomeLane({ eraseSome: (...of) => eraseSome(...of, 60_000) });
+    const some = makeEraseSomeLane({ eraseSome: (...of) => eraseSome(...of, 60_000, reporter) });
     const sweep = new ErasureSweep({ storage, sweepMedia: async () => undefined, log });
     sweep.add('con', (erasure) => storage.submit(some, erasure));
     sweep.add('opn', (erasure) => storage.submit(forgetOpenersLane, erasure));

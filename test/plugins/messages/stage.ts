@@ -28,7 +28,10 @@ import { HostNotifier } from '../../../plugins/messages/dispatch/host-notifier.t
 import type { SendOutcome } from '../../../plugins/messages/dispatch/outcome.ts';
 import { type PaceSettings, unpaced } from '../../../plugins/messages/dispatch/pace.ts';
 import type { NextSend } from '../../../plugins/messages/dispatch/session-input.ts';
-import { forgetContact as forget, forgetSome } from '../../../plugins/messages/forget-contact.ts';
+import {
+  forgetContact as forget,
+  forgetSome as forgetRest,
+} from '../../../plugins/messages/forget-contact.ts';
 import { type MessageLanes, makeLanes } from '../../../plugins/messages/lanes.ts';
 import { MessageReporter } from '../../../plugins/messages/message-reporter.ts';
 import { makeMessageMetrics } from '../../../plugins/messages/metrics.ts';
@@ -253,7 +256,10 @@ export const noOptions: ConnectOptions = {
   markPrivate: false,
 };
 
-export { forgetSome };
+/** Goes on with it. */
+export function forgetSome(unit: Unit, tenantId: string, contactId: string): Promise<boolean> {
+  return forgetRest(unit, tenantId, contactId, reporter);
+}
 
 /** Begins to forget a contact that is made private, as the plugin does. */
 export function forgetContact(unit: Unit, tenantId: string, contactId: string): Promise<void> {

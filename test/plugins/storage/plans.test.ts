@@ -349,7 +349,7 @@ function reads(ids: readonly string[]): readonly Read[] {
       `queue of ${tenant} to a contact`,
       total / 10 + 50,
       (tables) =>
-        tables.queuedMessages.queuedTo(accountOf(tenant, 0), contactOf(tenant, 7), 0, 500),
+        tables.queuedMessages.undispatchedTo(accountOf(tenant, 0), contactOf(tenant, 7), 100),
       ['m', 'messages_account_id_status_sequence'],
     );
     for (const part of [{ dispatchedBefore: start, exceptFence: 1 }, { upTo: 50 }]) {

@@ -57,8 +57,9 @@ for (const engine of databases) {
       (await read.messages.find(tenantId, id))?.contactId ?? '';
     const contacts = await Promise.all(ids.map(contactOf));
     const lane = makeEraseLane({
-      beginErasing: (unit, ...contact) =>
-        failUndispatched(unit, ...contact, 'contact_erased', { report: async () => undefined }),
+      async beginErasing(unit, ...contact) {
+        await failUndispatched(unit, ...contact, 'contact_erased', { report: async () => undefined });
+      },
     });
     const erase = (place: number) => {
       return stage.storage.submit(lane, { tenantId, id: contacts[place] ?? '' });
