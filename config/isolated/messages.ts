@@ -1,3 +1,4 @@
+import { causesOf } from '../../core/causes.ts';
 import { DriverError } from '../../core/contracts/driver.ts';
 import { asError } from '../../core/error-code.ts';
 
@@ -29,6 +30,8 @@ export interface SentError {
   readonly name: string;
   readonly message: string;
   readonly stack: string | undefined;
+  /** Why it came about, for the log; null: nothing is known. */
+  readonly because: string | null;
   /** What a `DriverError` says beside its sentence. */
   readonly driver: Pick<DriverError, 'code' | 'certain' | 'retryAfterMs' | 'concerns'> | null;
 }
@@ -37,14 +40,18 @@ export interface SentError {
 export function sentError(thrown: unknown): SentError {
   const error = asError(thrown);
   const { name, message, stack } = error;
-  if (!(error instanceof DriverError)) return { name, message, stack, driver: null };
+  const said = { name, message, stack, because: causesOf(error) };
+  if (!(error instanceof DriverError)) return { ...said, driver: null };
   const { code, certain, retryAfterMs, concerns } = error;
-  return { name, message, stack, driver: { code, certain, retryAfterMs, concerns } };
+  return { ...said, driver: { code, certain, retryAfterMs, concerns } };
 }
 
 /** The error as its own thread would have it. Pure. */
-export function receivedError({ name, message, stack, driver }: SentError): Error {
+export function receivedError({ name, message, stack, because, driver }: SentError): Error {
+  const cause = because ?? undefined;
   const error =
-    driver === null ? new Error(message) : new DriverError(driver.code, message, driver);
+    driver === null
+      ? new Error(message, { cause })
+      : new DriverError(driver.code, message, { ...driver, cause });
   return Object.assign(error, { name, stack });
 }

@@ -1,3 +1,4 @@
+import { causesOf } from '../../../core/causes.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { traceIdOf } from '../../../core/spans.ts';
 import type { LiveSession } from '../../accounts/contract.ts';
@@ -110,7 +111,8 @@ export class Sends {
       const { code, certain } = failure;
       const { reference, trace } = message;
       const context = { account: this.#session.account.id, message: reference };
-      const fields = { ...context, traceId: traceIdOf(trace), code, certain };
+      const because = causesOf(failure) ?? undefined;
+      const fields = { ...context, traceId: traceIdOf(trace), code, certain, because };
       this.#parts.log.info(fields, 'a message was not sent');
       return judge(message, failure, this.#session);
     }
