@@ -19,7 +19,14 @@ import type { NewContactLimits } from './new-contact-limits.ts';
 import { outboundContentOf, uploadSilenceMs } from './outbound-content.ts';
 import { ackErrors, ackRefusal } from './receipts.ts';
 import type { Recipients } from './recipients.ts';
-import { newContactRefusal, noAnswer, refused, uncertain } from './send-errors.ts';
+import {
+  handOverFailure,
+  NotUploaded,
+  newContactRefusal,
+  noAnswer,
+  refused,
+  uncertain,
+} from './send-errors.ts';
 import { NoTemporaryRoom } from './temporary-room.ts';
 import { isThrottled, type Throttle } from './throttle.ts';
 
@@ -91,8 +98,9 @@ export class Outbound {
   #notSent(reference: string, cause: unknown): DriverError {
     const tries = (this.#failures.get(reference) ?? 0) + 1;
     this.#failures.set(reference, tries);
+    const isNamed = cause instanceof NoTemporaryRoom || cause instanceof NotUploaded;
     const usual = 'the message could not be encrypted or handed over';
-    return new DriverError('not_sent', cause instanceof NoTemporaryRoom ? cause.message : usual, {
+    return new DriverError('not_sent', isNamed ? cause.message : usual, {
       certain: true,
       retryAfterMs: tries < attempts ? againMs * 2 ** tries : null,
       concerns: 'contact',
@@ -161,18 +169,18 @@ export class Outbound {
       handed.over = !socket.ws.isOpen;
       // Of devices that came meanwhile one may have no keys.
       if (!handed.over) await recipients.forget(destination);
-      throw error;
+      throw handOverFailure(error);
     }
     return await withTimeout(answerTimeoutMs, noAnswer(), answer);
   }
 
-  /** @throws Error when the network does not say where media are uploaded */
+  /** @throws NotUploaded when the network does not say where media are uploaded */
   async #mediaReady(reference: string): Promise<void> {
     try {
       await this.#mediaHosts.ready();
     } catch (error) {
       if (isThrottled(error)) throw this.#parts.throttle.mediaFailure(reference, error);
-      throw error;
+      throw new NotUploaded(error);
     }
   }
 

@@ -36,3 +36,18 @@ export function uncertain(cause: unknown): DriverError {
     cause,
   });
 }
+
+/** A file that is to be sent was not uploaded: the message was not handed over. */
+export class NotUploaded extends Error {
+  constructor(cause: unknown) {
+    super('the file could not be uploaded', { cause });
+  }
+}
+
+/** What the library says when no media host has taken a file. */
+const noHost = 'Media upload failed on all hosts';
+
+/** What the library failed with, as `NotUploaded` where it was the upload. Pure. */
+export function handOverFailure(error: unknown): unknown {
+  return error instanceof Error && error.message === noHost ? new NotUploaded(error) : error;
+}

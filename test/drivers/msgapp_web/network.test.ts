@@ -733,6 +733,7 @@ t.test('a refused question where media are uploaded costs one try', async (t) =>
   await network.refuseMediaHosts(phone, [true]);
   t.match(await failureOf(sent('msg_hosts')), {
     code: 'not_sent',
+    message: 'the file could not be uploaded',
     certain: true,
     retryAfterMs: 1_000,
   });

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { causesOf } from '../../../core/causes.ts';
 import { DriverError, type OutboundMessage } from '../../../core/contracts/driver.ts';
 import { Outbound, type OutboundParts } from '../../../drivers/msgapp_web/outbound.ts';
 import { Throttle } from '../../../drivers/msgapp_web/throttle.ts';
@@ -67,6 +68,28 @@ t.test(
     );
   },
 );
+
+t.test('a file that no media host takes is said not to be uploaded', async (t) => {
+  const outbound = outboundOf({
+    book: { destinationOf: async () => '12025550101@s.whatsapp.net' },
+    recipients: { ready: async () => undefined, forget: async () => undefined },
+    keys: { writes: { keepsBack: false } },
+    socket: {
+      ws: { isOpen: true },
+      waitForMessage: () => new Promise(() => undefined),
+      // As the library says it.
+      sendMessage: async () => {
+        throw new Error('Media upload failed on all hosts');
+      },
+    },
+  });
+  const error: unknown = await outbound
+    .send(message, new AbortController().signal)
+    .catch((error: unknown) => error);
+  const said = 'the file could not be uploaded';
+  t.match(error, { code: 'not_sent', message: said, certain: true, retryAfterMs: 1_000 });
+  t.equal(causesOf(error), `${said}: Media upload failed on all hosts`);
+});
 
 t.test('a number of which the network says nothing is asked for again', async (t) => {
   const answers = [undefined, []];
