@@ -97,11 +97,17 @@ export interface MediaService {
    * time runs while it has a slot and between its tries; it waits for slots five times as long at most, in sum. The
    * transaction that stores the message keeps the file by `unit.media.keep`; `discard` deletes it. A file that is neither
    * kept nor discarded is deleted within the hour.
+   * @param accountId that has received it, for the log
    * @returns null when the media could not be fetched: that is logged, and the message is stored without it
    * @throws GatewayError `unavailable` when the database is away: nothing was fetched then; DriverError when the driver
    *   wants the message to come again
    */
-  take(media: InboundMedia, tenantId: string, signal: AbortSignal): Promise<TakenMedia | null>;
+  take(
+    media: InboundMedia,
+    tenantId: string,
+    signal: AbortSignal,
+    accountId?: string,
+  ): Promise<TakenMedia | null>;
   /** Deletes a file without a message. Never rejects; a sweep repeats failures. */
   discard(location: MediaLocation): Promise<void>;
   /** Starts a sweep that deletes given-up files. Called after the commit that gave them up. */

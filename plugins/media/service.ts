@@ -60,13 +60,13 @@ export function makeMediaService(parts: ServiceParts): MediaService {
   return {
     ahead(tenantId, signal) {
       if (most === 0) return inTurn;
-      const fetch: AheadFileParts['fetch'] = (media, over, mayBegin) =>
-        outbound.fetchAhead(media, tenantId, over, mayBegin);
+      const fetch: AheadFileParts['fetch'] = (media, ...of) =>
+        outbound.fetchAhead(media, tenantId, ...of);
       const bounds = { keepMs, most, mostDue: fetches };
       return new SessionAhead({ fetch, shelf, admit, metrics, ...bounds }, signal);
     },
     fetch: (...of) => outbound.fetch(...of),
-    take: (media, tenantId, signal) => inbound.take(media, tenantId, signal),
+    take: (...of) => inbound.take(...of),
     async discard(location) {
       try {
         await storage.submit(discardLane, location);

@@ -9,7 +9,12 @@ export interface AheadFileParts {
    * Fetches it; no try begins before `mayBegin`.
    * @throws DriverError once it has failed for good
    */
-  fetch(media: OutboundMedia, signal: AbortSignal, mayBegin: () => boolean): Promise<LentFile>;
+  fetch(
+    media: OutboundMedia,
+    signal: AbortSignal,
+    mayBegin: () => boolean,
+    reference: string,
+  ): Promise<LentFile>;
   readonly shelf: Shelf;
   readonly metrics: Pick<MediaMetrics, 'ahead'>;
   /** How long it may wait for its turn, milliseconds. */
@@ -35,9 +40,9 @@ export class AheadFile {
   #readers = 0;
   #wasTaken = false;
 
-  constructor(media: OutboundMedia, parts: AheadFileParts) {
+  constructor(reference: string, media: OutboundMedia, parts: AheadFileParts) {
     this.#parts = parts;
-    this.settled = this.#fetch(media);
+    this.settled = this.#fetch(reference, media);
   }
 
   /** Its message is the next of its conversation. */
@@ -96,11 +101,11 @@ export class AheadFile {
     this.#parts.onDrop();
   }
 
-  async #fetch(media: OutboundMedia): Promise<void> {
+  async #fetch(reference: string, media: OutboundMedia): Promise<void> {
     const { fetch, metrics } = this.#parts;
     const { signal } = this.#over;
     try {
-      this.#lent = await fetch(media, signal, () => this.#mayBegin());
+      this.#lent = await fetch(media, signal, () => this.#mayBegin(), reference);
       if (!this.isOver) metrics.ahead('fetched');
     } catch (error) {
       // `fetch` throws nothing else.

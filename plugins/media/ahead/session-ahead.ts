@@ -82,7 +82,11 @@ export class SessionAhead implements MediaAhead {
 
   #fetch(reference: string, media: OutboundMedia): AheadFile {
     const onDrop = (): void => this.forget(reference);
-    const file = new AheadFile(media, { ...this.#parts, shelved: this.#shelved, onDrop });
+    const file = new AheadFile(reference, media, {
+      ...this.#parts,
+      shelved: this.#shelved,
+      onDrop,
+    });
     this.#files.set(reference, file);
     return file;
   }

@@ -64,6 +64,7 @@ export class InboundTaker {
     media: InboundMedia,
     tenantId: string,
     signal: AbortSignal,
+    accountId?: string,
   ): Promise<TakenMedia | null> {
     const { metrics } = this.#parts;
     let outcome: Outcome;
@@ -73,7 +74,7 @@ export class InboundTaker {
       const comesAgain = error instanceof DriverError && error.retryAfterMs !== null;
       if (!signal.aborted && !comesAgain) {
         metrics.fetch('inbound', 'failed');
-        this.#explain(error, media, tenantId);
+        this.#explain(error, media, { tenant: tenantId, account: accountId });
       }
       if (comesAgain) throw error;
       return null;
@@ -164,8 +165,12 @@ export class InboundTaker {
     return { file, type, name: media.fileName ?? named };
   }
 
-  #explain(error: unknown, { kind }: InboundMedia, tenantId: string): void {
-    const details = { tenant: tenantId, kind };
+  #explain(
+    error: unknown,
+    { kind }: InboundMedia,
+    whose: { readonly tenant: string; readonly account: string | undefined },
+  ): void {
+    const details = { ...whose, kind };
     const because =
       error instanceof MediaFailure ? { reason: error.message, err: error.cause } : { err: error };
     this.#parts.log.warn({ ...details, ...because }, 'inbound media could not be fetched');

@@ -43,7 +43,7 @@ export class OutboundFetcher {
       return lent;
     } catch (error) {
       if (signal.aborted) throw cutShort();
-      const failure = this.#failureOf(error);
+      const failure = this.#failureOf(error, tenantId, reference);
       const retryAfterMs = failure.mayPass
         ? this.#backoff.pauseAfter(send, performance.now())
         : null;
@@ -60,13 +60,14 @@ export class OutboundFetcher {
     tenantId: string,
     signal: AbortSignal,
     mayBegin: () => boolean,
+    reference: string,
   ): Promise<LentFile> {
     try {
       const fetch = () => this.#lend(url, { tenantId, mayBegin }, signal);
       return await inTries({ pausesMs, signal }, fetch);
     } catch (error) {
       if (signal.aborted) throw cutShort();
-      throw asDriverError(this.#failureOf(error), null);
+      throw asDriverError(this.#failureOf(error, tenantId, reference), null);
     }
   }
 
@@ -101,7 +102,7 @@ export class OutboundFetcher {
     }
   }
 
-  #failureOf(error: unknown): MediaFailure {
+  #failureOf(error: unknown, tenant: string, message: string | null): MediaFailure {
     const failure =
       error instanceof MediaFailure
         ? error
@@ -110,7 +111,8 @@ export class OutboundFetcher {
             cause: error,
           });
     if (failure.cause !== undefined) {
-      this.#parts.log.warn({ err: failure.cause }, 'media that is to be sent could not be kept');
+      const context = { err: failure.cause, tenant, message: message ?? undefined };
+      this.#parts.log.warn(context, 'media that is to be sent could not be kept');
     }
     return failure;
   }

@@ -10,6 +10,8 @@ export type SendOutcome =
       /** Null where what the driver answered cannot be stored. */
       readonly networkId: string | null;
       readonly at: number;
+      /** Trace context of the message, for the log. */
+      readonly trace?: string | null;
     }
   | { readonly kind: 'failed'; readonly id: string; readonly error: string }
   /** The network surely does not have it of this try; it is tried again later. */

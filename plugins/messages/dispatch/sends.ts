@@ -103,13 +103,13 @@ export class Sends {
   }
 
   async #send(message: DispatchedMessage): Promise<AttemptOutcome> {
+    const { reference, trace } = message;
     try {
       const { networkId, at } = await sendTraced(this.#session, message);
-      return { kind: 'sent', id: message.reference, networkId, at };
+      return { kind: 'sent', id: reference, networkId, at, trace };
     } catch (error) {
       const failure = driverError(error);
       const { code, certain } = failure;
-      const { reference, trace } = message;
       const context = { account: this.#session.account.id, message: reference };
       const because = causesOf(failure) ?? undefined;
       const fields = { ...context, traceId: traceIdOf(trace), code, certain, because };

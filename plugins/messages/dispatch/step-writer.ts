@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
+import { traceIdOf } from '../../../core/spans.ts';
 import type { LiveSession } from '../../accounts/contract.ts';
 import { pauseAfter } from './attempt.ts';
 import type { InterruptibleSleep } from './interruptible-sleep.ts';
@@ -118,7 +119,9 @@ export class StepWriter {
     } catch (error) {
       const [outcome] = step.outcomes;
       if (isAway(error) || outcome?.kind !== 'sent') throw error;
-      const context = { err: error, account: this.#session.account.id, message: outcome.id };
+      const traceId = traceIdOf(outcome.trace ?? null);
+      const account = this.#session.account.id;
+      const context = { err: error, account, message: outcome.id, traceId };
       this.#parts.log.warn(context, "a sent message is stored without its network's id and time");
       const bare: SendOutcome = { ...outcome, networkId: null, at: Date.now() };
       return await this.#parts.step(this.#session, () => ({ ...step, outcomes: [bare] }));

@@ -75,10 +75,11 @@ export class Arrivals {
   async #take(session: LiveSession, event: MessageEvent): Promise<TakenMedia | null> {
     const { media } = event;
     if (media === null || (media.url === null && media.open === undefined)) return null;
+    const { tenantId, id } = session.account;
     const taking =
       this.#taken.get(event) ??
       ((await this.#isWanted(session, event))
-        ? this.#parts.media.take(media, session.account.tenantId, session.signal)
+        ? this.#parts.media.take(media, tenantId, session.signal, id)
         : Promise.resolve(null));
     this.#taken.set(event, taking);
     try {

@@ -173,6 +173,8 @@ for (const engine of databases) {
         t.match(media, { kind: 'image', url: null, file_name: 'a.png' });
       }
       t.equal(lines.length, bad.length, 'each has its line');
+      const named = lines.filter((line) => JSON.parse(line).account === session.account.id);
+      t.equal(named.length, bad.length, 'and names the account');
       t.notOk(lines.some((line) => line.includes(server.url)));
       t.same(await files('kept'), []);
       // Beside the answer: a file that was given up is deleted when its last write is over.

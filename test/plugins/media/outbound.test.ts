@@ -1,3 +1,5 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -112,6 +114,20 @@ t.test('media that cannot be sent is refused with its reason', async (t) => {
   const late = failure(media.fetch({ url: `${server.url}/a` }, 'ten_a', over.signal, null));
   t.match(await late, { retryAfterMs: 0 });
   t.same(await files('spool'), []);
+});
+
+t.test('the line of a file that cannot be kept names its message', async (t) => {
+  const server = await mediaServer(t);
+  server.answer('/a', file('image/png', picture));
+  const { media, folder, lines } = await mediaWorld(t);
+  await rm(join(folder, 'spool'), { recursive: true, force: true });
+  await writeFile(join(folder, 'spool'), 'no folder');
+  await failure(media.fetch({ url: `${server.url}/a` }, 'ten_a', patient(), 'msg_1'));
+  const msg = 'media that is to be sent could not be kept';
+  t.match(
+    lines.map((line) => JSON.parse(line)),
+    [{ msg, tenant: 'ten_a', message: 'msg_1' }],
+  );
 });
 
 t.test('a server that is silent is given up long before one that is slow', async (t) => {

@@ -255,6 +255,7 @@ async function hang(count: number, servers: number) {
   const over = new AbortController();
   const slots = new Slots(8);
   const work = { asked: 0, begun: 0, settled: 0 };
+  const references = new Set<string>();
   class CountedShelf extends Shelf {
     override get hasRoom(): boolean {
       work.asked += 1;
@@ -266,8 +267,9 @@ async function hang(count: number, servers: number) {
     {
       ...{ shelf, keepMs: 60_000, most: 4, mostDue: 8, admit: () => slots.admit() },
       metrics: { ahead: () => undefined },
-      fetch({ url }, signal, mayBegin) {
+      fetch({ url }, signal, mayBegin, reference) {
         work.begun += 1;
+        references.add(reference);
         const { host: server } = new URL(url);
         return slots.run({ tenantId: 'ten_a', server, mayBegin }, signal, () => never(signal));
       },
@@ -288,7 +290,7 @@ async function hang(count: number, servers: number) {
   const { begun } = work;
   over.abort();
   await until('the end of all', async () => (work.settled === count ? true : undefined));
-  return { ...work, begun };
+  return { ...work, begun, references };
 }
 
 function never(signal: AbortSignal): Promise<never> {
@@ -301,5 +303,6 @@ t.test('the work that waiting media makes grows with its number only', async (t)
     const many = await hang(10_000, servers);
     t.ok(many.asked < 20 * few.asked, `${servers} servers: ${few.asked}, then ${many.asked} asked`);
     t.ok(many.begun < 300, `${many.begun} fetches are begun at once`);
+    t.ok(many.references.size >= many.begun, 'each names its message');
   }
 });
