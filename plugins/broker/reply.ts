@@ -1,3 +1,4 @@
+import { causesOf } from '../../core/causes.ts';
 import type { RequestHandler } from '../../core/contracts/broker.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import { type ErrorCode, type ErrorDetail, errorTable, GatewayError } from '../../core/errors.ts';
@@ -9,6 +10,8 @@ interface Refusal {
   readonly message: string;
   readonly details?: readonly { readonly path: string; readonly message: string }[];
   readonly retryAfterS?: number;
+  /** What caused it, for the log of the asker. */
+  readonly because?: string;
 }
 
 /** A request as it has arrived. */
@@ -47,11 +50,13 @@ export class Reply {
     if (!(error instanceof GatewayError)) log.error({ err: error, subject }, 'a request failed');
     const { code, message, details, retryAfterS } =
       error instanceof GatewayError ? error : new GatewayError('internal_error');
+    const because = causesOf(error);
     const refusal: Refusal = {
       code,
       message,
       ...(details === undefined ? {} : { details }),
       ...(retryAfterS === undefined ? {} : { retryAfterS }),
+      ...(because === null ? {} : { because }),
     };
     return new Reply(JSON.stringify({ refusal }));
   }
@@ -70,9 +75,10 @@ export class Reply {
 }
 
 function gatewayError(refusal: Refusal): GatewayError {
-  const { code, message, details, retryAfterS } = refusal;
+  const { code, message, details, retryAfterS, because } = refusal;
   return new GatewayError(isErrorCode(code) ? code : 'internal_error', {
     message,
+    cause: because,
     ...(details === undefined ? {} : { details: details as readonly ErrorDetail[] }),
     ...(retryAfterS === undefined ? {} : { retryAfterS }),
   });

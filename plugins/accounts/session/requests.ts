@@ -97,7 +97,7 @@ export class SessionRequests {
     if (runner === undefined) return { kind: 'not_here' };
     const step = runner.pairing?.step ?? null;
     if (step?.type !== 'ask' || step.field !== field) return { kind: 'not_awaited' };
-    if (signal.aborted) throw unreachable();
+    if (signal.aborted) throw unreachable(accountId);
     try {
       const outcome = await untilAborted(signal, runner.answer(field, value));
       if (!outcome.accepted) return { kind: 'wrong', detail: outcome.detail };
@@ -111,7 +111,7 @@ export class SessionRequests {
         this.#environment.faults.report({ kind: 'threw', channel, accountId, call, error });
         if (!specifiedChannels.has(channel)) throw new GatewayError('driver_failed');
       }
-      throw unreachable();
+      throw unreachable(accountId, error);
     }
   }
 
@@ -136,10 +136,12 @@ export class SessionRequests {
         );
       await closed;
     });
-    throw unreachable();
+    throw unreachable(fence.id);
   }
 }
 
-function unreachable(): GatewayError {
-  return new GatewayError('connection_service_unreachable');
+/** Names the account for the log: the answer to the client does not. */
+function unreachable(accountId: string, error?: unknown): GatewayError {
+  const cause = new Error(`the session of account ${accountId} gave no answer`, { cause: error });
+  return new GatewayError('connection_service_unreachable', { cause });
 }

@@ -1,9 +1,9 @@
 import type { Release } from '../../../core/contracts/broker.ts';
 import type { AnswerOutcome, Driver, LinkRequest } from '../../../core/contracts/driver.ts';
+import { notConnected } from '../../../core/contracts/driver-error.ts';
 import type { DriverFaultKind } from '../../../core/contracts/driver-faults.ts';
 import type { Json } from '../../../core/contracts/json.ts';
 import { isAnswerOutcome } from '../../../core/driver-values.ts';
-import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { LeaseToken, ProcessLease } from '../../cluster/contract.ts';
 import type { ErasedCredentials } from '../lanes/forget.ts';
@@ -120,13 +120,11 @@ export class SessionRunner {
 
   /**
    * Asks the driver to hand a value to the network.
-   * @throws GatewayError when the session may not act; DriverError, or what a broken driver throws
+   * @throws DriverError, `not_connected` when the session may not act; what a broken driver throws
    */
   async answer(field: string, value: string): Promise<AnswerOutcome> {
     const { session } = this.live;
-    if (session === null || !this.#mayCall()) {
-      throw new GatewayError('connection_service_unreachable');
-    }
+    if (session === null || !this.#mayCall()) throw notConnected();
     const answer = await session.answer(field, value);
     if (!isAnswerOutcome(answer)) {
       throw new TypeError('the driver answered what is no outcome');

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
+import { causesOf } from '../../../core/causes.ts';
 import type { Caller } from '../../../core/contracts/caller.ts';
 import { systemClock } from '../../../core/contracts/clock.ts';
 import type { DriverEvent } from '../../../core/contracts/driver.ts';
@@ -178,6 +179,8 @@ for (const { name, create } of databases) {
       await process.process.host.runner(view.accountId)?.drain();
       const answering = process.connections.answer(caller, 'mail', phone, 'code', '1');
       await refused(t, answering, 'connection_service_unreachable');
+      const because = await answering.catch((error: unknown) => causesOf(error));
+      t.match(because, new RegExp(`account ${view.accountId}.*: .*not connected`));
       t.same(faults, []);
       t.notOk(driver.last.calls.includes('answer code'));
     });
