@@ -108,7 +108,7 @@ t.test('a file that is gone when its send is repeated: it may have arrived', asy
 
   server.answer('/map', (_, response) => response.writeHead(403).end());
   const owner = stage.broker.processId;
-  await stage.run((unit) => unit.leases.take([accountId], owner, unit.now + 9_000));
+  await stage.run((unit) => unit.leases.take([accountId], owner, unit.now + 9_000, 9_000));
   const next = fetching(new FakeSession(tenantId, accountId, owner, 2));
   await startSession(t, stage, next);
   const never = await send(2, `${server.url}/map`);

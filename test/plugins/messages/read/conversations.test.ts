@@ -58,7 +58,9 @@ for (const engine of databases) {
     const contacts = await Promise.all(ids.map(contactOf));
     const lane = makeEraseLane({
       async beginErasing(unit, ...contact) {
-        await failUndispatched(unit, ...contact, 'contact_erased', { report: async () => undefined });
+        await failUndispatched(unit, ...contact, 'contact_erased', {
+          report: async () => undefined,
+        });
       },
     });
     const erase = (place: number) => {
