@@ -164,7 +164,7 @@ t.test('an embedded gateway, before its start, beside it, and with what is wrong
   t.match(parseCommand(['doctor', '--json']), { name: 'doctor', json: true });
   if (process.platform !== 'linux') return;
   // A file system without a free byte.
-  isBad(t, await examined({ DATA_DIR: '/proc' }), 'disk', /^0\.0 GiB .*at \/proc: make room/);
+  isBad(t, await examined({ DATA_DIR: '/sys' }), 'disk', /^0\.0 GiB .*at \/sys: make room/);
 });
 
 t.test('files and disks are those that the settings name', async (t) => {
@@ -184,9 +184,9 @@ t.test('files and disks are those that the settings name', async (t) => {
   };
   t.match(await disks({}), [{ sentence: new RegExp(` at ${elsewhere}\\.$`) }], 'one disk');
   // A file system without a free byte.
-  const full = [{ ok: true }, { ok: false, sentence: /^0\.0 GiB are free at \/proc/ }];
-  t.match(await disks({ GATEWAY_MEDIA__DIRECTORY: '/proc/media' }), full, 'of the media');
-  const DATABASE_ELSEWHERE = { DATABASE_URL: 'sqlite:/proc/gateway.db' };
+  const full = [{ ok: true }, { ok: false, sentence: /^0\.0 GiB are free at \/sys/ }];
+  t.match(await disks({ GATEWAY_MEDIA__DIRECTORY: '/sys/media' }), full, 'of the media');
+  const DATABASE_ELSEWHERE = { DATABASE_URL: 'sqlite:/sys/gateway.db' };
   t.match(await disks(DATABASE_ELSEWHERE), [...full].reverse(), 'of the database');
 });
 
