@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
@@ -717,9 +717,11 @@ t.test('media both ways', async (t) => {
 });
 
 /** Sends a report to Ada. */
-function reporting({ port, session }: Pick<Opened, 'port' | 'session'>) {
+function reporting(
+  { port, session }: Pick<Opened, 'port' | 'session'>,
+  bytes = Buffer.from('the bytes of a report'),
+) {
   const url = 'https://example.com/report';
-  const bytes = Buffer.from('the bytes of a report');
   const stream = () => Readable.from([bytes]);
   const named = { mimeType: 'application/pdf', fileName: 'report.pdf', size: bytes.length };
   port.media.set(url, { kind: 'document', ...named, stream });
@@ -752,6 +754,19 @@ t.test('a refused question where media are uploaded costs one try', async (t) =>
   t.match(await network.shown(phone), [{ networkId: 'msg_hosts' }, { networkId: 'msg_library' }]);
 });
 
+/** Paths of the files that this process has open. */
+function openFiles(): readonly string[] {
+  const folder = '/proc/self/fd';
+  return readdirSync(folder).flatMap((name) => {
+    try {
+      return [readlinkSync(`${folder}/${name}`)];
+    } catch {
+      // The one that lists them.
+      return [];
+    }
+  });
+}
+
 t.test('an upload that is under way ends with its session', async (t) => {
   const { port, session } = await linked();
   const { mediaHost } = network;
@@ -765,12 +780,16 @@ t.test('an upload that is under way ends with its session', async (t) => {
     else process.env.TMPDIR = usual;
   });
   const { begun } = mediaHost.uploads;
-  const sending = failureOf(reporting({ port, session })('msg_upload'));
+  // More than the buffers on its way take.
+  const sending = failureOf(reporting({ port, session }, Buffer.alloc(32_000_000))('msg_upload'));
   await until('the upload', async () => mediaHost.uploads.underWay > 0 || undefined);
+  const isOpen = () => openFiles().some((path) => path.startsWith(folder));
+  t.ok(isOpen());
   session.close();
   t.ok(await sending);
-  await until('its end', async () => mediaHost.uploads.underWay === 0 || undefined, 5_000);
+  await until('its end', async () => mediaHost.uploads.underWay === 0 || undefined);
   await until('its file to be deleted', async () => readdirSync(folder).length === 0 || undefined);
+  await until('its file to be closed', async () => !isOpen() || undefined);
   t.equal(mediaHost.uploads.begun, begun + 1, 'and none to the next host');
 });
 

@@ -16,7 +16,7 @@ export class MediaHost {
   readonly #files = new Map<string, { readonly bytes: Buffer; readonly refusals: number[] }>();
   /** With what the first downloads of the next file are refused; 0: they are never answered. */
   readonly refusals: number[] = [];
-  /** Uploads are never answered. */
+  /** Uploads are read slowly and never answered. */
   holdsUploads = false;
   /** Uploads that have begun, and of them those under way. */
   uploads = { begun: 0, underWay: 0 };
@@ -55,9 +55,15 @@ export class MediaHost {
         response.on('close', () => {
           this.uploads.underWay -= 1;
         });
+        if (this.holdsUploads) {
+          request.on('data', () => {
+            request.pause();
+            setTimeout(() => request.resume(), 100);
+          });
+          return;
+        }
         request.on('data', (chunk: Buffer) => chunks.push(chunk));
         request.on('end', () => {
-          if (this.holdsUploads) return;
           const direct_path = this.keep(Buffer.concat(chunks));
           response.end(JSON.stringify({ url: `https://${this.place}${direct_path}`, direct_path }));
         });
