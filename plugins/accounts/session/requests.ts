@@ -1,3 +1,4 @@
+import { causesOf } from '../../../core/causes.ts';
 import type { RequestContext } from '../../../core/contracts/broker.ts';
 import { DriverError } from '../../../core/contracts/driver.ts';
 import type { Json } from '../../../core/contracts/json.ts';
@@ -142,6 +143,8 @@ export class SessionRequests {
 
 /** Names the account for the log: the answer to the client does not. */
 function unreachable(accountId: string, error?: unknown): GatewayError {
-  const cause = new Error(`the session of account ${accountId} gave no answer`, { cause: error });
+  const because = causesOf(new Error('no answer', { cause: error }));
+  const said = because === null ? '' : `: ${because}`;
+  const cause = new Error(`the session of account ${accountId} gave no answer${said}`);
   return new GatewayError('connection_service_unreachable', { cause });
 }
