@@ -36,7 +36,6 @@ export function enterStep(
     const { message, contact } = found;
     // Another message to that contact may be under way.
     if (contact.id !== contactId) return { movedTo: contact.id };
-    if (earlier.get(id)?.some(isQueued) === true) return { hasEarlier: true };
     const dispatch = decideDispatch(message, contact, {
       now: batch.now,
       fence: number,
@@ -47,6 +46,7 @@ export function enterStep(
       expireMs,
     });
     if (dispatch === null) return null;
+    if (earlier.get(id)?.some(isQueued) === true) return { hasEarlier: true };
     if ('end' in dispatch) {
       batch.enter(dispatch.end, contact);
       return null;
