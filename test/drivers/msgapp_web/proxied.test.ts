@@ -104,6 +104,9 @@ for (const [kind, start] of kinds) {
   });
 }
 
+/** Longer than a test: what ends is ended by the answer. */
+const patientMs = 900_000;
+
 /** A proxy that answers so: where it is, and when its first connection has been closed. */
 async function startOdd(t: Test, answer: (socket: Socket) => void) {
   const server = createServer();
@@ -121,7 +124,7 @@ t.test('a proxy of HTTP whose answer has no end is closed after 16 KiB', async (
   const odd = await startOdd(t, (socket) => {
     socket.write(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(16_384)}`);
   });
-  await t.rejects(download('http://127.0.0.1:20999/file', odd.url));
+  await t.rejects(download('http://127.0.0.1:20999/file', odd.url, patientMs));
   await odd.closed;
 });
 
@@ -134,7 +137,7 @@ t.test('a proxy of HTTP that says nothing is closed', async (t) => {
 t.test('a proxy of HTTP that refuses, or speaks no HTTP, is closed', async (t) => {
   for (const answer of ['HTTP/1.1 407 Who\r\n\r\n', 'SSH-2.0-x\r\n\r\n']) {
     const odd = await startOdd(t, (socket) => socket.write(answer));
-    await t.rejects(download('http://127.0.0.1:20999/file', odd.url));
+    await t.rejects(download('http://127.0.0.1:20999/file', odd.url, patientMs));
     await odd.closed;
   }
 });

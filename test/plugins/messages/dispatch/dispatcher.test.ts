@@ -654,7 +654,7 @@ for (const engine of databases) {
     t.test('a receipt does not wait for a message that ends without another try', async (t) => {
       const { tenantId, accountId } = await account();
       const session = await open(accountId, tenantId);
-      const silence = { certain: false, retryAfterMs: 300, concerns: 'contact' } as const;
+      const silence = { certain: false, retryAfterMs: 2_000, concerns: 'contact' } as const;
       session.answer = async () => {
         throw new DriverError('no_answer', 'silence', silence);
       };
@@ -664,7 +664,7 @@ for (const engine of databases) {
       await stage.run((unit) => stage.part.abandon(unit, accountId, 'removed'));
       const facts = { status: 'read', error: null, at: Date.now() } as const;
       const read = { type: 'receipt', reference: null, networkId: 'unknown', ...facts } as const;
-      await doneWithin(t, 2_500, 'once its end is known', () =>
+      await doneWithin(t, 4_500, 'once its end is known', () =>
         stage.part.receive(session, { type: 'receipts', receipts: [read] }),
       );
       t.match((await message(stage, tenantId, id)).error, /^delivery_uncertain: /);
