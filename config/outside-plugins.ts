@@ -13,7 +13,10 @@ import { whereThrown } from './where-thrown.ts';
 /** How long a package may take to make its plugin, in milliseconds. */
 const makingMs = 30_000;
 
-/** How long a plugin's boot may take, and each of its hooks `onReady`, in milliseconds; the steps of its tables are the storage's, and not counted. */
+/**
+ * How long a plugin's boot may take, and each of its hooks `onReady`, in milliseconds. The steps of its tables belong to
+ * the storage and are not counted.
+ */
 const longestBootMs = 30_000;
 
 /** Dependencies of the loader of outside plugins. */

@@ -153,8 +153,9 @@ export interface Port {
   /**
    * Tells the gateway what happened. Resolves once the event is durable: only then acknowledge it to the
    * network. Events are taken in the order in which `emit` is called, though a message whose file is slow to come
-   * holds up those of its contact alone, up to 64 messages under way; while the database is away they wait. Rejects when the session has been closed
-   * or fenced, or the event could not be kept: then do not acknowledge, the network will offer it again.
+   * holds up those of its contact alone, up to 64 messages under way; while the database is away they wait. Rejects
+   * when the session has been closed or fenced, or the event could not be kept: then do not acknowledge, the network
+   * will offer it again.
    * @param event plain data, but for `open` of its media: values that only a prototype has are not read
    */
   emit(event: DriverEvent): Promise<void>;

@@ -53,8 +53,8 @@ declare module '../../core/contracts/messages.ts' {
      */
     forgetContact(unit: Unit, tenantId: string, contactId: string): Promise<void>;
     /**
-     * Fails or deletes some of what is left of a contact that was made private. The caller has locked the tenant. Answers whether
-     * there is more.
+     * Fails or deletes some of what is left of a contact that was made private. The caller has locked the tenant. Answers
+     * whether there is more.
      */
     forgetSome(unit: Unit, tenantId: string, contactId: string): Promise<boolean>;
     /** All messages with a contact, newest first, a page at a time. */
@@ -69,8 +69,9 @@ declare module '../../core/contracts/messages.ts' {
      */
     beginErasing(unit: Unit, tenantId: string, contactId: string): Promise<void>;
     /**
-     * Fails what is left of these, then deletes some of the other messages of an erased contact, with what hangs on them, and in the end its threads, but for
-     * openers that still count. The caller has locked the tenant. Answers whether there are more.
+     * Fails what is left of these, then deletes some of the other messages of an erased contact, with what hangs on them,
+     * and in the end its threads, but for openers that still count. The caller has locked the tenant. Answers whether
+     * there are more.
      */
     eraseSome(unit: Unit, tenantId: string, contactId: string): Promise<boolean>;
   }

@@ -72,7 +72,8 @@ export class LeaseHolderTable extends SqlTable {
   }
 
   /**
-   * Locks processes whose leases are free until the transaction ends, so that none renews its leases meanwhile; skips locked ones.
+   * Locks processes whose leases are free until the transaction ends, so that none renews its leases meanwhile;
+   * skips locked ones.
    * @param ids only among these; among all when absent
    */
   async lockDead(ids?: readonly string[]): Promise<readonly string[]> {

@@ -27,7 +27,7 @@ const usualPausesMs: readonly number[] = [1_000, 5_000, 15_000];
 /** For which nothing may come of a file, as a part of the time that it may take: then there is room for another try. */
 const silentShare = 1 / 3;
 
-/** For which a file waits for its slots at most, in sum, as a multiple of the time that it may take, within what a timer takes. */
+/** A file waits for its slots, in sum, this many times as long as it may take; never longer than a timer can. */
 const mostWaits = 5;
 
 /** Dependencies of inbound media. */
