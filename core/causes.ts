@@ -1,8 +1,10 @@
 import { messageOf } from './error-code.ts';
 import { masked } from './masked.ts';
 
-/** Causes that are told, and characters of them. */
+/** The most causes that a sentence names. */
 const most = 3;
+
+/** The longest sentence, in characters. */
 const longest = 300;
 
 /**

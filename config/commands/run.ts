@@ -15,7 +15,7 @@ import { UsageError, usage } from './usage.ts';
  * standard error.
  */
 export async function runCommandLine(args: readonly string[], env: Environment): Promise<number> {
-  // Whoever read the output may be gone, as `head` is after its lines; `print` goes on all the same.
+  // A reader such as `head` may end before the command: that fails no command.
   process.stdout.on('error', () => undefined);
   try {
     return await runCommand(parseCommand(args, env), env);

@@ -8,8 +8,8 @@ const transfers: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Fails a transfer for which the network names a longer wait. Slept through, such a wait looks like silence, after which
- * the transfer is asked for again inside the wait.
+ * Fails a transfer whose wait, named by the network, is too long to sleep through. A sleeping transfer looks silent, and
+ * would be asked for again inside the wait.
  * @param longestMs the longest wait that is slept through, milliseconds
  */
 export function failingTransfers(longestMs: number): RpcCallMiddleware {

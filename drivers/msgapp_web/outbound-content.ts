@@ -67,7 +67,7 @@ function textContent(text: string): AnyMessageContent {
   return { text, linkPreview: null };
 }
 
-/** @param nativeType the type under which the file goes out as what it is; null: it goes out as a document */
+/** @param nativeType the type of a picture, film or sound; null: the file goes out as a document */
 function mediaContent(text: string, file: MediaFile, nativeType: string | null): AnyMessageContent {
   const media = { stream: file.stream() };
   const { mimeType, fileName } = file;

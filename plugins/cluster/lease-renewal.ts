@@ -3,15 +3,10 @@ import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
 import { PacedLines } from '../../core/paced-lines.ts';
+import { type ClockReading, readClocks, wasSuspended } from '../../core/suspension.ts';
 import type { LeaseKeeping, LeaseKind } from './contract.ts';
 import { renewLane } from './lanes.ts';
-import {
-  type ClockReading,
-  type LeaseTerms,
-  LocalLease,
-  readClocks,
-  wasSuspended,
-} from './process-lease.ts';
+import { type LeaseTerms, LocalLease } from './process-lease.ts';
 
 /** Between two checks of the local deadline, milliseconds. */
 const watchMs = 100;

@@ -1,12 +1,10 @@
 import type { Clock } from '../../core/contracts/clock.ts';
 import { SharedDeadline } from '../../core/shared-deadline.ts';
+import { type ClockReading, readClocks, wasSuspended } from '../../core/suspension.ts';
 import type { ProcessLease } from './contract.ts';
 
 /** By how much the local deadline is shorter than the lease, milliseconds. */
 const marginMs = 1_000;
-
-/** By how much the wall clock may run ahead of the monotonic one before the machine counts as suspended, milliseconds. */
-const suspendedMs = 1_000;
 
 /** Terms of the local deadline. */
 export interface LeaseTerms {
@@ -22,25 +20,6 @@ export interface LeaseTerms {
 export function localDeadline(sentAt: number, { leaseMs, isAlone }: LeaseTerms): number {
   if (isAlone) return Number.POSITIVE_INFINITY;
   return sentAt + leaseMs - Math.min(marginMs, leaseMs / 4);
-}
-
-/** The two clocks at one moment. */
-export interface ClockReading {
-  readonly wall: number;
-  readonly monotonic: number;
-}
-
-/** Reads both clocks. */
-export function readClocks(clock: Clock): ClockReading {
-  return { wall: clock.now(), monotonic: clock.monotonic() };
-}
-
-/**
- * Whether the machine was suspended between two moments: the monotonic clock does not count that, the wall clock does.
- * True as well when the wall clock was set forward. Pure.
- */
-export function wasSuspended(from: ClockReading, to: ClockReading): boolean {
-  return to.wall - from.wall - (to.monotonic - from.monotonic) > suspendedMs;
 }
 
 /** The one deadline of this process, which every renewal extends, and which has passed once the machine was suspended. */

@@ -9,7 +9,7 @@ import { compiled, startProgram } from '../harness/processes.ts';
 import { until } from '../harness/story.ts';
 import { makeFolder } from '../servers/server.ts';
 
-/** A pipe that is full, and whose reader stands still. */
+/** A full pipe, of which nobody reads. */
 function fullPipe(t: Test): { readonly path: string; readonly reader: number } {
   const path = join(t.testdir(), 'pipe');
   execFileSync('mkfifo', [path]);

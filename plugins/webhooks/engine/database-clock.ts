@@ -1,7 +1,5 @@
 import type { Clock } from '../../../core/contracts/clock.ts';
-
-/** Lead of the wall clock over the monotonic one from which the machine counts as suspended, milliseconds. */
-const suspendedMs = 1_000;
+import { type ClockReading, readClocks, wasSuspended } from '../../../core/suspension.ts';
 
 /**
  * Estimate of the database's clock: the time of the last transaction, run on by the monotonic clock, and by the wall
@@ -10,21 +8,20 @@ const suspendedMs = 1_000;
  */
 export class DatabaseClock {
   readonly #clock: Clock;
-  #base = 0;
-  #at = 0;
-  /** The wall clock at the same moment. */
-  #wall = 0;
+  #base: number;
+  /** This machine's clocks when the time was set. */
+  #set: ClockReading;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.set(clock.now());
+    this.#set = readClocks(clock);
+    this.#base = this.#set.wall;
   }
 
   /** Sets the time that a transaction has just read. */
   set(now: number): void {
     this.#base = now;
-    this.#at = this.#clock.monotonic();
-    this.#wall = this.#clock.now();
+    this.#set = readClocks(this.#clock);
   }
 
   /** Advances the clock to the time of a transaction that has ended, if it is behind: what is due since then is due now. */
@@ -34,8 +31,8 @@ export class DatabaseClock {
 
   /** Milliseconds since the Unix epoch. */
   now(): number {
-    const passed = this.#clock.monotonic() - this.#at;
-    const suspended = this.#clock.now() - this.#wall - passed;
-    return Math.floor(this.#base + passed + (suspended > suspendedMs ? suspended : 0));
+    const read = readClocks(this.#clock);
+    const clock = wasSuspended(this.#set, read) ? 'wall' : 'monotonic';
+    return Math.floor(this.#base + read[clock] - this.#set[clock]);
   }
 }

@@ -127,7 +127,7 @@ export class HeldReceivers {
       if (dueAt !== null) this.#listener.dueIn(dueAt - now);
       if (run.needsPoll) this.#claiming.kick();
     } catch (error) {
-      // It may have been released all the same; a lease that is left is one the next renewal finds unheld.
+      // The release may have been stored. If not, the next renewal finds a lease that nobody holds, and releases it.
       if (run.lease === lease) this.forget(run);
       log.warn({ err: error, receiver: run.receiverId }, 'a receiver could not be released');
     }

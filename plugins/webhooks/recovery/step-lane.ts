@@ -100,7 +100,7 @@ interface Target {
   readonly tenant: Pick<Tenant, 'disabled'>;
 }
 
-/** Late deliveries that are looked at in one step: those that go out may be behind others that do not. */
+/** The most late deliveries that one step reads: those that are sent may stand behind others that are not. */
 const lateMost = 1_000;
 
 /**

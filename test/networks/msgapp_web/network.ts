@@ -374,7 +374,7 @@ export class FakeNetwork {
   }
 
   /** Where the network keeps files: host and port. */
-  /** The media host, as a test looks at it. */
+  /** The network's media host: a test holds and counts its uploads. */
   get mediaHost(): Pick<MediaHost, 'holdsUploads' | 'uploads'> {
     return this.#board.media;
   }
