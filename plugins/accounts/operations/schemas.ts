@@ -114,12 +114,12 @@ export const causeFields = {
   ),
 };
 
-/** The same fields of one connection. One that may not write to new contacts is `connected`: only its sentence says so. */
+/** The same fields of one connection. They say of a connected one why it may write to known contacts only, and until when. */
 export function causeView({ state, since, retryAt }: SessionView) {
-  const endsAt = state.status === 'restricted' ? state.restrictedUntil : null;
+  const isRestricted = state.status === 'restricted' || state.status === 'connected';
+  const endsAt = isRestricted ? state.restrictedUntil : null;
   return {
-    reason: state.reason,
-    detail: causeOf(state).detail,
+    ...causeOf(state),
     since: timestamp(since),
     retry_at: nullableTimestamp(retryAt ?? endsAt),
   };

@@ -8,7 +8,9 @@ import {
   ownsNumber,
   unconnected,
 } from '../../../plugins/accounts/account-state.ts';
+import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import type { AccountReason, AccountState } from '../../../plugins/accounts/contract.ts';
+import { causeView } from '../../../plugins/accounts/operations/schemas.ts';
 import { openersRestriction, withoutPastHold } from '../../../plugins/accounts/restrictions.ts';
 import { accountTransition } from '../../../plugins/accounts/status.ts';
 import type { AccountTrigger } from '../../../plugins/accounts/transitions.ts';
@@ -252,6 +254,20 @@ t.test('a status has the sentence that came with its reason', async (t) => {
   t.match(accountTransition(reconnecting, other)?.state, { detail: 'Another sentence.' });
   t.same(causeOf(openersBlocked), { reason: blocked, detail }, 'also of one that goes on sending');
   t.same(causeOf(accountTransition(openersBlocked, triggers.lost)?.state ?? openersBlocked), away);
+});
+
+t.test('a connection says why it may write to known contacts only, and until when', async (t) => {
+  const view = { accountId: 'acc', since: 0, retryAt: null, options: plainOptions('qr') };
+  const shown = { ...view, live: true, step: null, pairingEndsAt: null };
+  const state = { ...states.openersBlocked, restrictedUntil: 1_000 };
+  const retry_at = '1970-01-01T00:00:01.000Z';
+  t.match(causeView({ ...shown, state }), { reason: blocked, detail, retry_at });
+  const lost = accountTransition(state, triggers.lost)?.state ?? state;
+  t.match(
+    causeView({ ...shown, state: lost }),
+    { ...away, retry_at: null },
+    'the loss comes first',
+  );
 });
 
 const hold = {
