@@ -59,7 +59,7 @@ export default gatewayPlugin(
     const rules: SendRules = {
       limits: limits.rules,
       idempotencyMs,
-      channel: (channel, mode) => sendingChannel(channels.driverOf(channel, mode)),
+      channel: (channel, mode) => sendingChannel(channel, channels.driverOf(channel, mode)),
       newContactId: (at) => newId('con', at),
     };
     const lanes = makeLanes({

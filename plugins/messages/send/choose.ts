@@ -100,6 +100,7 @@ export function chooseContact(
     return new GatewayError('contact_channel_mismatch', { message });
   }
   if (address !== null && phone !== null) return differing('phone', send);
+  if (channel.recipients === null) return noDriver(account);
   if (channel.recipients === 'contacts') return unknownContact(account);
   if (channel.recipients === 'address' && address === null) {
     return wrongField('body/to/phone', `names nobody on ${account.channel}: give address`);
@@ -116,9 +117,18 @@ export function chooseContact(
   };
 }
 
-/** What a send must know of a channel; where no driver is there nobody new can be written to. */
-export function sendingChannel(driver: Driver | null): SendingChannel {
-  if (driver === null) return { recipients: 'contacts', maxText: null, address: '' };
+/** Whom the channels of the specification reach, with or without their drivers. */
+const specifiedRecipients: ReadonlyMap<string, SendingChannel['recipients']> = new Map([
+  ['msgapp_web', 'phone'],
+  ['chatapp', 'contacts'],
+]);
+
+/** What a send must know of a channel; where no driver is there, its message waits for a process that has one. */
+export function sendingChannel(channel: string, driver: Driver | null): SendingChannel {
+  if (driver === null) {
+    const recipients = specifiedRecipients.get(channel) ?? null;
+    return { recipients, maxText: null, address: '' };
+  }
   const { recipients, maxText = null } = driver.capabilities;
   return { recipients, maxText, address: addressDescription(driver) };
 }
@@ -136,10 +146,12 @@ function textRefusal(
 /** Why the address that a send gives is none on the account's channel. */
 function addressRefusal(
   { recipients, address }: SendingChannel,
-  { channel }: SendingAccount,
+  account: SendingAccount,
   { addresses, addressFaults }: SendInput,
 ): GatewayError | null {
+  const { channel } = account;
   if (addresses === null) return null;
+  if (recipients === null) return noDriver(account);
   if (recipients !== 'address') {
     return wrongField('body/to/address', `names nobody on ${channel}: give phone or contact_id`);
   }
@@ -160,6 +172,11 @@ function differing(field: 'phone' | 'address', { contactId }: SendInput): Gatewa
 function wrongField(path: string, problem: string): GatewayError {
   const message = `${path} ${problem}`;
   return new GatewayError('invalid_request', { message, details: [{ path, message }] });
+}
+
+function noDriver({ channel }: SendingAccount): GatewayError {
+  const message = `This gateway has no working driver for ${channel}; its log says why.`;
+  return new GatewayError('no_connected_account', { message });
 }
 
 function unknownContact({ channel }: SendingAccount): GatewayError {

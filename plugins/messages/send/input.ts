@@ -42,7 +42,9 @@ export interface RefusedSend {
 }
 
 /** A channel as a send must know it. */
-export interface SendingChannel extends Pick<DriverCapabilities, 'recipients'> {
+export interface SendingChannel {
+  /** Null where no driver is there that would know it. */
+  readonly recipients: DriverCapabilities['recipients'] | null;
   /** The longest text, in characters; null: any that the gateway takes. */
   readonly maxText: number | null;
   /** What an address on the channel is, in words for people. */

@@ -49,9 +49,10 @@ export async function sendQuestion(
   const { recipients } = rules.channel(account.channel, 'live');
   const address = contact?.networkId ?? send.addresses?.get(account.channel) ?? null;
   const phone = contact === null ? send.phone : contact.phone;
+  const mayNameByAddress = recipients === 'address' || recipients === null;
   const text = inWords({
     name: contact?.name ?? '',
-    address: recipients === 'address' ? (phone ?? address) : phone,
+    address: mayNameByAddress ? (phone ?? address) : phone,
     account: `${account.identifier} (${account.channel})`,
     media: send.media?.url ?? null,
     text: send.text,

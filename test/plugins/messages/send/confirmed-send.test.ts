@@ -1,5 +1,7 @@
 import t from 'tap';
 import { systemClock } from '../../../../core/contracts/clock.ts';
+import { createContactLane } from '../../../../plugins/contacts/create.ts';
+import { sendingChannel } from '../../../../plugins/messages/send/choose.ts';
 import { sendQuestion } from '../../../../plugins/messages/send/question.ts';
 import { makeAskSend, makeSend } from '../../../../plugins/messages/send/service.ts';
 import { databases } from '../../../harness/databases.ts';
@@ -48,5 +50,18 @@ for (const { name, create } of databases) {
     await connectOnly(other);
     t.equal(await ask({ tenantId, confirmSends: true }, body, key), null, 'it is done');
     t.same(await send({ tenantId }, body, key), sent, 'and a repeat is the same request');
+
+    const accounts = storage.connections.write('accounts').where({ tenant_id: tenantId });
+    await accounts.update({ channel: 'irc' });
+    const named = { tenantId, channel: 'irc', phone: null, networkId: 'ada', name: '' };
+    const made = await storage.submit(createContactLane, named);
+    const elsewhere = { ...rules, channel: (name: string) => sendingChannel(name, null) };
+    const askElsewhere = makeAskSend(
+      (input) => sendQuestion({ ...parts, rules: elsewhere }, input),
+      bodies,
+    );
+    const toAda = { to: { contact_id: made?.contact.id ?? '' }, text: 'Hi' };
+    const words = { text: /^To: ada$/m };
+    t.match(await askElsewhere({ tenantId, confirmSends: true }, toAda), words, 'without a driver');
   });
 }

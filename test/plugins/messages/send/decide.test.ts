@@ -3,6 +3,7 @@ import { GatewayError } from '../../../../core/errors.ts';
 import type { Contact } from '../../../../plugins/contacts/contract.ts';
 import { guardSettings, makeLimitRules } from '../../../../plugins/limits/rules.ts';
 import { answerKey, enterNames, type SendBatch } from '../../../../plugins/messages/send/batch.ts';
+import { sendingChannel } from '../../../../plugins/messages/send/choose.ts';
 import { decideSend } from '../../../../plugins/messages/send/decide.ts';
 import type {
   SendDecision,
@@ -362,6 +363,23 @@ t.test('every refusal, in the decided order', async (t) => {
       t.equal(batch.newMessages.length, 1, `${name}: one message is stored`);
     }
   }
+});
+
+t.test('without a driver here, what another process would take is not called wrong', async (t) => {
+  const driverless = { ...rules, channel: (name: string) => sendingChannel(name, null) };
+  const decide = (facts: Facts, send: SendInput) => decideSend(driverless, batchOf(facts), send);
+  t.same(outcome(decide({}, toStranger)), ['accepted by acc_1'], 'it waits for a driver');
+  t.match(decide({ accounts: [chat] }, toStranger), {
+    refused: { code: 'chatapp_requires_existing_contact' },
+  });
+  const noDriver = {
+    code: 'no_connected_account',
+    status: 409,
+    message: /no working driver for irc/,
+  };
+  t.match(decide(onIrc, { ...toBen, addresses: new Map() }), { refused: noDriver });
+  t.match(decide(onIrc, toStranger), { refused: noDriver });
+  t.same(outcome(decide(irc([ben]), { ...byId, contactId: ben.id })), ['accepted by acc_1']);
 });
 
 t.test('a send from a restricted account is refused until a time', async (t) => {
