@@ -74,7 +74,7 @@ export class ConfirmedCalls {
     const confirmations = this.#parts.confirmations();
     const given = await this.#given(call, params);
     if (typeof given === 'string') return { refused: given };
-    if (given !== null) {
+    if (given !== null && given.answer !== null) {
       const answer = given.answer === 'accept' ? 'accept' : 'decline';
       // What is done once under its key may be repeated by whoever did not hear the outcome.
       const isTaken = await confirmations.use(given.state, isKeyed(operation) ? answer : undefined);
@@ -85,14 +85,15 @@ export class ConfirmedCalls {
     const keyed = given === null ? parts : withKey(operation, parts, given.state);
     const question = await requestHandling.question(operation, keyed, reply);
     // What would be done may have changed since the person was asked: then that is asked.
-    if (question === null || given?.state.asks(question.text) === true) {
+    const isConfirmed = given !== null && given.answer !== null;
+    if (question === null || (isConfirmed && given.state.asks(question.text))) {
       return await requestHandling.serve(operation, keyed, reply, question ?? {});
     }
     const { text } = question;
     return { asked: asking(text, await confirmations.seal(call, text, given?.state)) };
   }
 
-  /** The person's answer with its state; null where there is none yet, a sentence where it is refused. */
+  /** The state that comes with the call, with the person's answer; null without one, a sentence where it is refused. */
   async #given(
     call: AskedCall,
     params: Fields,
@@ -102,7 +103,7 @@ export class ConfirmedCalls {
     if (typeof state === 'string') return state;
     const read = answerIn(params);
     if (typeof read === 'string') return read;
-    return read.answer === null ? null : { state, answer: read.answer };
+    return { state, answer: read.answer };
   }
 }
 

@@ -128,3 +128,18 @@ t.test('what is asked anew keeps its key, and what was done is not asked about',
   t.ok(one);
   t.equal(again, one);
 });
+
+t.test('a question that is asked again without an answer keeps the key of its call', async (t) => {
+  const { call, state, served, ask } = confirmedCalls(true);
+  const first = await state();
+  const second = await state({ requestState: first });
+  const third = await state({ requestState: second, inputResponses: {} });
+  t.equal(served.length, 0, 'nothing is done without an answer');
+  for (const each of [first, second, third]) await call(answered(each));
+  const [one, ...others] = served.map(({ headers }) => headers?.['idempotency-key']);
+  t.ok(one);
+  t.same(others, [one, one]);
+  ask(null);
+  await call({ requestState: first });
+  t.equal(served[3]?.headers?.['idempotency-key'], one, 'what was done is answered as before');
+});
