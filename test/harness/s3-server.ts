@@ -25,7 +25,8 @@ export interface S3Server {
 export async function s3Server(t: Teardown): Promise<S3Server> {
   const objects = new Map<string, Buffer>();
   const server = createServer(async (request, response) => {
-    const body = await buffer(request);
+    const body = await buffer(request).catch(() => null);
+    if (body === null) return;
     const [path = ''] = decodeURIComponent(request.url ?? '').split('?');
     const signed = request.headers.authorization?.startsWith('AWS4-HMAC-SHA256 Credential=id/');
     if (service.silent) return;

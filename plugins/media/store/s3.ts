@@ -110,18 +110,28 @@ export class S3Store implements MediaStore {
 
   /** `put`; answers the version of the object. Null: the bucket keeps none. */
   async putVersion(location: MediaLocation, path: string): Promise<string | null> {
+    const object = this.#object(location);
     const { size } = await stat(path);
+    this.#closing.signal.throwIfAborted();
+    const upload = new AbortController();
+    const cut = (): void => upload.abort();
+    this.#closing.signal.addEventListener('abort', cut);
     const body = createReadStream(path);
     try {
-      const { VersionId = null } = await this.#client.send(
-        new PutObjectCommand({ ...this.#object(location), Body: body, ContentLength: size }),
-        { abortSignal: this.#closing.signal, requestTimeout: this.#patience.uploadMs },
+      const unreadable = new Promise<never>((_, reject) => body.once('error', reject));
+      const sent = this.#client.send(
+        new PutObjectCommand({ ...object, Body: body, ContentLength: size }),
+        { abortSignal: upload.signal, requestTimeout: this.#patience.uploadMs },
       );
+      const { VersionId = null } = await Promise.race([sent, unreadable]);
       // A bucket whose versioning is suspended names the version "null", which a deletion deletes.
       return VersionId === 'null' ? null : VersionId;
     } catch (error) {
+      // The request ends with its file: the library waits for the rest of a stream that has failed.
+      cut();
       return rethrow(error);
     } finally {
+      this.#closing.signal.removeEventListener('abort', cut);
       body.destroy();
     }
   }

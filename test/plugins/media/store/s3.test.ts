@@ -73,6 +73,18 @@ t.test('what a bucket refuses is logged without the key that asked', async (t) =
   t.notMatch(lines.join(''), 'AKIA');
 });
 
+t.test('a file that cannot be read ends its own upload', { timeout: 5_000 }, async (t) => {
+  const s3 = await s3Server(t);
+  const store = new S3Store(s3.settings, patient);
+  t.teardown(() => store.close());
+  // A folder can be opened, and fails at the first read.
+  await t.rejects(store.put(location, t.testdir()), { code: 'EISDIR' });
+  const path = join(t.testdir(), 'file');
+  await writeFile(path, 'abc');
+  await store.put(location, path);
+  t.equal(s3.objects.size, 1, 'the next one is whole');
+});
+
 t.test('a store that is closed ends what waits for its bucket', { timeout: 5_000 }, async (t) => {
   const s3 = await s3Server(t);
   const store = new S3Store(s3.settings);
