@@ -117,7 +117,7 @@ export interface LeaseKind {
   rows(tables: Tables): LeaseRows;
   /** The leases that it believes to own, those being released included. */
   held(): readonly LeaseToken[];
-  /** A lease was taken by another process, released or erased. One that this process took anew is not lost. */
+  /** A lease was taken by another process, released or erased. One that this process took anew, or ended, is not lost. */
   lost(lease: LeaseToken): void;
   /** A lease was ended by another process, and no process should own it. */
   revoked?(lease: LeaseToken): void;

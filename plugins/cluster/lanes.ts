@@ -116,15 +116,23 @@ async function compare(unit: Unit, owner: string, { kind, held }: HeldLeases): P
   const ownedIds = new Set(owned.map(({ id }) => id));
   const fallen = held.filter(({ id }) => !ownedIds.has(id));
   const found = await rows.find(fallen.map(({ id }) => id));
-  const ended = found.filter((row) => !row.wanted && row.owner === owner);
-  const revokedIds = new Set(ended.map(({ id }) => id));
+  const rowOf = new Map(found.map((row) => [row.id, row]));
+  const revoked = fallen.filter(({ id }) => {
+    const row = rowOf.get(id);
+    return row?.wanted === false && row.owner === owner;
+  });
+  // Ended by this process itself: whoever did it closes what it held, in its own way.
+  const isEndedHere = ({ id, number }: LeaseToken) => {
+    const row = rowOf.get(id);
+    return row?.wanted === false && row.owner === null && row.fence === number;
+  };
   const numbers = new Map(held.map(({ id, number }) => [id, number]));
   // A lease being released and the next one of its row are both believed to be held.
   const isHeld = (lease: LeaseToken) =>
     numbers.get(lease.id) === lease.number || held.some((one) => isSame(one, lease));
   return {
-    lost: fallen.filter(({ id }) => !revokedIds.has(id)),
-    revoked: fallen.filter(({ id }) => revokedIds.has(id)),
+    lost: fallen.filter((lease) => !revoked.includes(lease) && !isEndedHere(lease)),
+    revoked,
     unheld: owned.filter((lease) => !isHeld(lease)),
   };
 }

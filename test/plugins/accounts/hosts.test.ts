@@ -226,6 +226,13 @@ for (const engine of databases) {
     t.equal((await world.row(id)).status, 'connected', '`replaced` under a stale fence is ignored');
     t.ok(process.driver.last.closed);
     t.same((await renew(leaseMs)).lost, [fence]);
+
+    await world.act((unit) => unit.leases.take([id], fence.owner, unit.now + 60_000, 60_000));
+    const anew = { ...fence, number: (await world.lease(id)).fence };
+    const fences = [fence, anew];
+    await world.act((unit) => unit.leases.end([anew]));
+    const { lost, revoked } = await renewed(storage, { owner: fence.owner, fences, leaseMs });
+    t.same([lost, revoked], [[fence], []], 'what this process has ended itself is not lost');
   });
 }
 

@@ -303,7 +303,7 @@ for (const { name, create } of databases) {
     });
 
     t.test('a link of a number of others is undone on the network, also by a repeat', async (t) => {
-      const { world, process } = await begin(t);
+      const { world, process } = await begin(t, { leaseMs: 3_000 });
       const phone = newNumber();
       await connect(process, await world.tenant('live'), phone);
       const winner = process.driver.last;
@@ -311,17 +311,35 @@ for (const { name, create } of databases) {
       await winner.state('connected');
       const { storage } = world;
       const submit = storage.submit.bind(storage);
-      // The answer of a COMMIT is lost: its batch is repeated.
+      let isGivenUp = false;
+      let renewals = 0;
+      const renewed = (name: string) => {
+        const before = renewals;
+        return until(name, async () => renewals > before || undefined);
+      };
+      // The answer of a COMMIT is lost, and its batch repeated once the leases were renewed.
       storage.submit = async (lane, input) => {
-        if (lane.name === 'accounts.transition') await submit(lane, input);
-        return submit(lane, input);
+        if (lane.name === 'accounts.transition') {
+          await submit(lane, input);
+          isGivenUp = true;
+          await renewed('a renewal before it is known');
+        }
+        const isBehind = isGivenUp;
+        const output = await submit(lane, input);
+        if (isBehind && lane.name === 'leases.renew') renewals += 1;
+        return output;
       };
       const { last } = process.driver;
+      process.driver.behaviour.logOut = async () => {
+        await renewed('a renewal during the log-out');
+        last.calls.push('logged out');
+      };
       await last.state('connected').catch(() => undefined);
       await until('the session to be closed', async () => (last.closed ? true : undefined));
       storage.submit = submit;
-      t.same(last.calls.slice(-2), ['logOut', 'close']);
+      t.same(last.calls.slice(-3), ['logOut', 'logged out', 'close']);
       t.match(await world.row(view.accountId), { status: 'disconnected', reason: 'conflict' });
+      t.notOk(process.lines.some(({ msg }) => msg.includes('another process')));
     });
 
     t.test('a removed account is gone, whoever holds its session', async (t) => {
