@@ -152,9 +152,8 @@ export class Connecting {
   }
 
   async #open({ row, fence }: Begun, driver: Driver, signal: AbortSignal): Promise<SessionRunner> {
-    const earlier = this.#host.runner(row.id);
-    if (earlier?.live.row.linked === true) await earlier.logOut();
-    else await earlier?.close();
+    // A pairing may have linked a device that is not connected here yet.
+    await this.#host.runner(row.id)?.logOut();
     refuseWhenLate(signal);
     this.#refuseWhenStopping();
     const runner = this.#host.open({ row, fence, driver });
@@ -198,11 +197,14 @@ export class Connecting {
   async #undo(undo: ConnectUndo): Promise<void> {
     const { storage, lanes, log } = this.#environment;
     const runner = this.#host.runner(undo.fence.id);
-    if (runner?.live.fence.number === undo.fence.number) await runner.close();
-    await storage.submit(lanes.undo, undo).catch((error) => {
+    const undoing = storage.submit(lanes.undo, undo);
+    const isHere = runner?.live.fence.number === undo.fence.number;
+    const ending = isHere ? runner.endPairing(undoing) : undefined;
+    await undoing.catch((error) => {
       // The next renewal gives the lease away, and its next holder ends the pairing.
       log.error({ err: error, account: undo.fence.id }, 'a connect could not be undone');
     });
+    await ending;
   }
 }
 

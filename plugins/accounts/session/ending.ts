@@ -53,12 +53,24 @@ export class SessionEnding {
   }
 
   /**
-   * Logs out of the network, then closes: the account was removed or is linked anew. Idempotent.
+   * Logs out of the network, then closes: the account was removed, is linked anew or was not linked in time. Idempotent.
    * @param linked whether a device may be linked on the network
    */
   logOut(linked = this.#parts.live.row.linked): Promise<void> {
     // The phase changes before the driver is called: events that it then emits are refused.
     this.#leaving ??= Promise.resolve().then(() => this.#leave(linked));
+    return this.#leaving;
+  }
+
+  /**
+   * Ends a pairing that came to nothing. A device may be linked on the network already, which the gateway does not know of.
+   * @param ended answers whether the record says so; with false, or a failure, another session may go on with the link
+   */
+  endPairing(ended: Promise<boolean>): Promise<void> {
+    this.#leaving ??= ended.then(
+      (isEnded) => (isEnded ? this.#leave(false) : this.close()),
+      () => this.close(),
+    );
     return this.#leaving;
   }
 

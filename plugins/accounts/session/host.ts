@@ -207,11 +207,11 @@ export class SessionHost {
     for (const runner of this.#runners.values()) runner.mayActAgain();
   }
 
-  /** Closes a session whose lease another process has. */
+  /** Closes a session whose lease another process has, unless it is ending already. */
   #lost(fence: LeaseToken): void {
     this.parked.forget(fence);
     const runner = this.#runnerOf(fence);
-    if (runner === undefined) return;
+    if (runner === undefined || runner.isLeaving) return;
     this.#environment.metrics.leaseLost('taken');
     const paced = this.#environment.lines.take('taken');
     const level = paced === null ? 'debug' : 'warn';

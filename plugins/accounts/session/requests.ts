@@ -129,13 +129,13 @@ export class SessionRequests {
     const { fence } = runner.live;
     const { storage, lanes, log } = this.#environment;
     await this.#host.taking(async () => {
-      const closed = runner.close();
-      await storage
-        .submit(lanes.transition, { fence, trigger: { type: 'pairing_abandoned' } })
-        .catch((error) =>
-          log.error({ err: error, account: fence.id }, 'a pairing could not be ended'),
-        );
-      await closed;
+      const trigger = { type: 'pairing_abandoned' } as const;
+      const abandoning = storage.submit(lanes.transition, { fence, trigger });
+      const ending = runner.endPairing(abandoning.then(({ kind }) => kind === 'done'));
+      await abandoning.catch((error) =>
+        log.error({ err: error, account: fence.id }, 'a pairing could not be ended'),
+      );
+      await ending;
     });
     throw unreachable(fence.id);
   }

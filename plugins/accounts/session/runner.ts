@@ -94,6 +94,11 @@ export class SessionRunner {
     return this.#status.pairing;
   }
 
+  /** Whether it logs out of the network already. */
+  get isLeaving(): boolean {
+    return this.#ending.phase === 'leaving';
+  }
+
   /** When the next try to connect is due, milliseconds since the Unix epoch; null when none is planned. */
   get retryAt(): number | null {
     return this.#tries.dueAt;
@@ -184,6 +189,11 @@ export class SessionRunner {
   /** Logs out of the network, then closes; see `SessionEnding`. */
   logOut(): Promise<void> {
     return this.#ending.logOut();
+  }
+
+  /** Ends a pairing that came to nothing; see `SessionEnding`. */
+  endPairing(ended: Promise<boolean>): Promise<void> {
+    return this.#ending.endPairing(ended);
   }
 
   /** Cuts the connection at once; see `SessionEnding`. */

@@ -115,7 +115,10 @@ export class SessionStatus {
       log.warn({}, 'the number is linked to another tenant: this link is given up');
       return ending.logOut(true);
     }
-    if (status === 'disconnected') return ending.close();
+    if (status === 'disconnected') {
+      // A device may be linked that is not connected here yet.
+      return trigger.type === 'pairing_timeout' ? ending.logOut() : ending.close();
+    }
     if (trigger.type === 'lost') {
       this.#pairing?.take({ type: 'lost' });
       return;

@@ -214,9 +214,13 @@ for (const { name, create } of databases) {
       const phone = newNumber();
       const { view } = await connect(process, caller, phone);
       const first = process.driver.last;
+      const tokens: unknown[] = [];
+      process.driver.behaviour.logOut = async (session) => {
+        tokens.push(await session.port.credentials.get(['token']));
+      };
+      await first.port.credentials.set({ token: 'scanned' });
       await connect(process, caller, phone, { method: 'pairing_code', waitForStep: false });
-      t.ok(first.closed);
-      t.notOk(first.calls.includes('logOut'), 'there was nothing to log out of');
+      t.same(first.calls, ['link qr', 'logOut', 'close'], 'a phone may have scanned it');
       t.same(process.driver.last.calls, ['link pairing_code']);
       await t.rejects(first.state('connected'), /over/, 'the old session is not listened to');
       await process.driver.last.emit({ type: 'step', step: { type: 'expired' } });
@@ -225,6 +229,10 @@ for (const { name, create } of databases) {
         (await world.row(view.accountId)).status === 'disconnected' ? true : undefined,
       );
       t.equal((await world.row(view.accountId)).reason, 'pairing_timeout');
+      const { last } = process.driver;
+      await until('the end of the session', async () => last.closed || undefined);
+      t.same(last.calls, ['link pairing_code', 'logOut', 'close']);
+      t.same(tokens, [{ token: 'scanned' }, {}]);
       t.same(await world.events(caller.tenantId), [], 'it was never connected');
       process.driver.behaviour.link = (session) => session.state('refused');
       const refusedLogin = await connect(process, caller, phone, {
@@ -310,28 +318,19 @@ for (const { name, create } of databases) {
       const { view } = await connect(process, await world.tenant('live'), phone);
       await winner.state('connected');
       const { storage } = world;
+      const renewed = renewalsOf(storage);
       const submit = storage.submit.bind(storage);
-      let isGivenUp = false;
-      let renewals = 0;
-      const renewed = (name: string) => {
-        const before = renewals;
-        return until(name, async () => renewals > before || undefined);
-      };
       // The answer of a COMMIT is lost, and its batch repeated once the leases were renewed.
       storage.submit = async (lane, input) => {
         if (lane.name === 'accounts.transition') {
           await submit(lane, input);
-          isGivenUp = true;
-          await renewed('a renewal before it is known');
+          await renewed();
         }
-        const isBehind = isGivenUp;
-        const output = await submit(lane, input);
-        if (isBehind && lane.name === 'leases.renew') renewals += 1;
-        return output;
+        return submit(lane, input);
       };
       const { last } = process.driver;
       process.driver.behaviour.logOut = async () => {
-        await renewed('a renewal during the log-out');
+        await renewed();
         last.calls.push('logged out');
       };
       await last.state('connected').catch(() => undefined);
@@ -569,10 +568,20 @@ for (const { name, create } of databases) {
     });
 
     t.test('what cannot be answered in time is undone', async (t) => {
-      const { world, process, caller } = await begin(t, { requestTimeoutMs: 4_000 });
+      const { world, process, caller } = await begin(t, {
+        requestTimeoutMs: 4_000,
+        leaseMs: 3_000,
+      });
       const [fresh, known] = [newNumber(), newNumber()];
       const slow = { method: 'pairing_code', waitForStep: true } as const;
+      const renewed = renewalsOf(process.storage);
+      process.driver.behaviour.logOut = async ({ calls }) => {
+        await renewed();
+        calls.push('logged out');
+      };
       await refused(t, connect(process, caller, fresh, slow), 'unavailable');
+      await until('the session to be closed', async () => process.driver.last.closed || undefined);
+      t.same(process.driver.last.calls, ['link pairing_code', 'logOut', 'logged out', 'close']);
       await refused(t, look(process, caller, fresh), 'connection_not_found');
       await connect(process, caller, known);
       await process.driver.last.state('connected');
@@ -602,6 +611,9 @@ for (const { name, create } of databases) {
       const left = await world.row(view.accountId);
       t.equal(msgappStatus(restingView(left)), 'not_initialized');
       t.match(left, { reason: 'pairing_abandoned', detail: /cut short/ }, 'no session was there');
+      const { last } = process.driver;
+      await until('the session to be closed', async () => last.closed || undefined);
+      t.same(last.calls.slice(-3), ['logOut', 'logged out', 'close'], 'the network may have it');
     });
 
     t.test('a connect that links as its time ends is not undone', async (t) => {
@@ -634,6 +646,7 @@ for (const { name, create } of databases) {
         });
         t.match(linked.state, { status: 'connected', linked: true });
         t.same(driver.last.calls, ['resume']);
+        t.same(driver.sessions.at(-2)?.calls, ['link code', 'close'], 'its link goes on');
         t.equal(driver.last.account.id, linked.accountId);
         t.match(await world.lease(linked.accountId), { wanted: true });
         await refused(t, connect(process, caller, phone), 'already_connected');
@@ -1378,6 +1391,24 @@ function repeatConnects(t: Test, storage: Process['storage']): boolean[] {
     return repeated as unknown as typeof output;
   };
   return replaced;
+}
+
+/** Answers a function that waits for a renewal of the leases that begins from then on. */
+function renewalsOf(storage: Process['storage']): () => Promise<unknown> {
+  const [begun, ended] = [new Set<object>(), new Set<object>()];
+  const submit = storage.submit.bind(storage);
+  storage.submit = async (lane, input) => {
+    const renewal = {};
+    if (lane.name === 'leases.renew') begun.add(renewal);
+    const output = await submit(lane, input);
+    if (begun.has(renewal)) ended.add(renewal);
+    return output;
+  };
+  return () => {
+    const before = new Set(begun);
+    const isOver = () => [...ended].some((renewal) => !before.has(renewal));
+    return until('a renewal', async () => isOver() || undefined);
+  };
 }
 
 async function look(process: Process, caller: Caller, phone: string) {
