@@ -355,7 +355,7 @@ export interface paths {
         put?: never;
         /**
          * Connect a msgapp number
-         * @description Starts to pair a phone number, or starts over when its pairing is not finished. With `qr`, fetch the code with `get_msgapp_qr` and show it to the user; with `pairing_code`, show the `pairing_code` of the answer, to be typed on the phone. Then poll `get_msgapp_status` until it says `connected`. Unfinished pairings end after five minutes. `pairing_code` is null with `qr`, and while the network is out of reach: connect again then. `already_connected`: the number is linked already, here (use `force_new` to pair it anew) or to another tenant (nothing helps but disconnecting it there).
+         * @description Starts to pair a phone number, or starts over when its pairing is not finished. With `qr`, fetch the code with `get_msgapp_qr` and show it to the user; with `pairing_code`, show the `pairing_code` of the answer, to be typed on the phone. Then poll `get_msgapp_status` until it says `connected`. Unfinished pairings end after five minutes. Without import options a number that was never connected keeps those of its last try. `pairing_code` is null with `qr`, and while the network is out of reach: connect again then. `already_connected`: the number is linked already, here (use `force_new` to pair it anew) or to another tenant (nothing helps but disconnecting it there).
          */
         post: operations["connect_msgapp"];
         delete?: never;
@@ -455,7 +455,7 @@ export interface paths {
         put?: never;
         /**
          * Connect an account on any channel
-         * @description Starts to link an account, or starts over when its linking is not finished. `step` of the answer says what the user has to do or see; hand in what it asks for, and poll the status until it says `connected`. `GET /channels` says what an account is called by on a channel, how it can be linked and what can be imported. While the network is out of reach `step` is null and the linking is tried again. Unfinished linkings end after five minutes. Without `proxy` an account keeps the one that it has. `already_connected`: the account is linked already, here (use `force_new`) or to another account holder.
+         * @description Starts to link an account, or starts over when its linking is not finished. `step` of the answer says what the user has to do or see; hand in what it asks for, and poll the status until it says `connected`. `GET /channels` says what an account is called by on a channel, how it can be linked and what can be imported. While the network is out of reach `step` is null and the linking is tried again. Unfinished linkings end after five minutes. Without `proxy` an account keeps the one that it has; without any of the fields about imports, one that was never connected keeps what its last connect chose. `already_connected`: the account is linked already, here (use `force_new`) or to another account holder.
          */
         post: operations["connect"];
         delete?: never;
@@ -4475,25 +4475,13 @@ export interface operations {
                      * @default false
                      */
                     force_new?: boolean;
-                    /**
-                     * @description import the phone's contacts on the first connection
-                     * @default false
-                     */
+                    /** @description import the phone's contacts on the first connection */
                     import_contacts?: boolean;
-                    /**
-                     * @description keep automated replies paused for the imported contacts; needs `import_contacts`
-                     * @default false
-                     */
+                    /** @description keep automated replies paused for the imported contacts; needs `import_contacts` */
                     pause_ai_for_imported_contacts?: boolean;
-                    /**
-                     * @description import the chat history as well; needs `import_contacts`
-                     * @default false
-                     */
+                    /** @description import the chat history as well; needs `import_contacts` */
                     import_existing_chats?: boolean;
-                    /**
-                     * @description create the imported contacts as private; needs `import_contacts`, excludes `import_existing_chats`
-                     * @default false
-                     */
+                    /** @description create the imported contacts as private; needs `import_contacts`, excludes `import_existing_chats` */
                     mark_imported_contacts_as_private?: boolean;
                 };
             };
@@ -4841,25 +4829,13 @@ export interface operations {
                      * @example socks5://user:password@proxy.example.com:1080
                      */
                     proxy?: string | null;
-                    /**
-                     * @description import the phone's contacts on the first connection
-                     * @default false
-                     */
+                    /** @description import the phone's contacts on the first connection */
                     import_contacts?: boolean;
-                    /**
-                     * @description keep automated replies paused for the imported contacts; needs `import_contacts`
-                     * @default false
-                     */
+                    /** @description keep automated replies paused for the imported contacts; needs `import_contacts` */
                     pause_ai_for_imported_contacts?: boolean;
-                    /**
-                     * @description import the chat history as well; needs `import_contacts`
-                     * @default false
-                     */
+                    /** @description import the chat history as well; needs `import_contacts` */
                     import_existing_chats?: boolean;
-                    /**
-                     * @description create the imported contacts as private; needs `import_contacts`, excludes `import_existing_chats`
-                     * @default false
-                     */
+                    /** @description create the imported contacts as private; needs `import_contacts`, excludes `import_existing_chats` */
                     mark_imported_contacts_as_private?: boolean;
                 };
             };

@@ -18,6 +18,7 @@ export interface ConnectInput
     | 'channel'
     | 'identifier'
     | 'options'
+    | 'keepsImports'
     | 'forceNew'
     | 'accountsCap'
     | 'link'
@@ -113,13 +114,22 @@ async function connectOne(
   const batch = new TransitionBatch(unit, parts, [known]);
   const decided = accountTransition(fresh, { type: 'connect' });
   if (decided === null) throw new Error('a connect applies in every status');
-  const after = batch.add(known, decided, { options: input.options });
+  const after = batch.add(known, decided, { options: optionsOf(input, row) });
   await batch.write();
   if (input.link === undefined) await unit.links.end([accountId]);
   else if (input.begun === undefined) await unit.links.countRestart(accountId);
   await unit.leases.take([accountId], owner, unit.now + input.leaseMs, input.leaseMs);
   const [taken] = await unit.leases.rows.find([accountId]);
   return begun(input, row ?? null, after, taken?.fence ?? 0);
+}
+
+/** What is imported is not chosen again with every try to link. @param former the record before this connect */
+function optionsOf(
+  { options, keepsImports }: ConnectInput,
+  former: AccountRow | undefined,
+): ConnectOptions {
+  if (keepsImports !== true || former === undefined || former.everConnected) return options;
+  return { ...former.connectOptions, method: options.method };
 }
 
 /** @param former the record before this connect; null: it was made by it */

@@ -7,7 +7,14 @@ import type { ConnectOptions } from '../contract.ts';
 import { identifierDescription, parseIdentifier } from '../identifiers.ts';
 import type { AnyChannelParts } from './any-channel.ts';
 import { ConnectionView, connectionView } from './connection-view.ts';
-import { Flag, type ImportBody, importFields, importOptions, refuseFields } from './imports.ts';
+import {
+  Flag,
+  type ImportBody,
+  importFields,
+  importOptions,
+  leavesImports,
+  refuseFields,
+} from './imports.ts';
 import { ProxyGiven, refuseProxy } from './proxy-field.ts';
 import { ChannelName, noCauseExample } from './schemas.ts';
 
@@ -50,7 +57,8 @@ export function connectOnAnyChannel({
       'the user has to do or see; hand in what it asks for, and poll the status until it says `connected`. ' +
       '`GET /channels` says what an account is called by on a channel, how it can be linked and what can be ' +
       'imported. While the network is out of reach `step` is null and the linking is tried again. Unfinished ' +
-      'linkings end after five minutes. Without `proxy` an account keeps the one that it has. `already_connected`: the account is linked already, here (use ' +
+      'linkings end after five minutes. Without `proxy` an account keeps the one that it has; without any of the ' +
+      'fields about imports, one that was never connected keeps what its last connect chose. `already_connected`: the account is linked already, here (use ' +
       '`force_new`) or to another account holder.',
     hints: { readOnly: false, destructive: false, idempotent: false },
     params: Closed({ channel: ChannelName }),
@@ -97,6 +105,7 @@ export function connectOnAnyChannel({
         channel,
         identifier: identifierGiven(driver, body.identifier),
         options: optionsGiven(driver, body),
+        keepsImports: leavesImports(body),
         forceNew: body.force_new ?? false,
         ...(body.proxy === undefined ? {} : { proxy: body.proxy }),
         waitForStep: true,

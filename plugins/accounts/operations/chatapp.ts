@@ -134,6 +134,7 @@ function connect(connections: Connections): AnyOperation {
         channel: chatappChannel,
         identifier: phoneGiven(body.phone_number),
         options: plainOptions(body.mode ?? 'code'),
+        keepsImports: true,
         forceNew: body.force_new ?? false,
         waitForStep: true,
         unreachable: 'refuse',

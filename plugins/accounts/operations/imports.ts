@@ -6,20 +6,28 @@ import type { ConnectOptions } from '../contract.ts';
 export const Flag = (description: string) =>
   Type.Optional(Type.Boolean({ description, default: false }));
 
+/** A field that a connect may leave as it was: a default would be filled in, and could not be told from one that is given. */
+const Kept = (description: string) => Type.Optional(Type.Boolean({ description }));
+
 /** The fields of a connect operation that say what is imported. */
 export const importFields = {
-  import_contacts: Flag("import the phone's contacts on the first connection"),
-  pause_ai_for_imported_contacts: Flag(
+  import_contacts: Kept("import the phone's contacts on the first connection"),
+  pause_ai_for_imported_contacts: Kept(
     'keep automated replies paused for the imported contacts; needs `import_contacts`',
   ),
-  import_existing_chats: Flag('import the chat history as well; needs `import_contacts`'),
-  mark_imported_contacts_as_private: Flag(
+  import_existing_chats: Kept('import the chat history as well; needs `import_contacts`'),
+  mark_imported_contacts_as_private: Kept(
     'create the imported contacts as private; needs `import_contacts`, excludes `import_existing_chats`',
   ),
 };
 
 /** What a body with these fields asks for. */
 export type ImportBody = { readonly [Field in keyof typeof importFields]?: boolean };
+
+/** Whether a body leaves what is imported to the connect before, if that has not linked its account. */
+export function leavesImports(body: ImportBody): boolean {
+  return Object.keys(importFields).every((field) => body[field as keyof ImportBody] === undefined);
+}
 
 /** @throws GatewayError `invalid_request` naming every import option that contradicts another */
 export function importOptions(body: ImportBody): Omit<ConnectOptions, 'method'> {

@@ -4,7 +4,7 @@ import { Closed, Nullable, nullableTimestamp, OneOf, Timestamp } from '../../../
 import { msgappStatus } from '../connection-status.ts';
 import type { Connections } from '../connections.ts';
 import type { SessionView } from '../session/protocol.ts';
-import { Flag, importFields, importOptions } from './imports.ts';
+import { Flag, importFields, importOptions, leavesImports } from './imports.ts';
 import {
   AccountId,
   causeFields,
@@ -48,7 +48,8 @@ export function connectMsgapp(connections: Connections): AnyOperation {
       'Starts to pair a phone number, or starts over when its pairing is not finished. With `qr`, fetch the ' +
       'code with `get_msgapp_qr` and show it to the user; with `pairing_code`, show the `pairing_code` of ' +
       'the answer, to be typed on the phone. Then poll `get_msgapp_status` until it says `connected`. ' +
-      'Unfinished pairings end after five minutes. `pairing_code` is null with `qr`, and while the network ' +
+      'Unfinished pairings end after five minutes. Without import options a number that was never connected ' +
+      'keeps those of its last try. `pairing_code` is null with `qr`, and while the network ' +
       'is out of reach: connect again then. `already_connected`: the number is linked already, here (use ' +
       '`force_new` to pair it anew) or to another tenant (nothing helps but disconnecting it there).',
     hints: { readOnly: false, destructive: false, idempotent: false },
@@ -118,6 +119,7 @@ export function connectMsgapp(connections: Connections): AnyOperation {
         channel: msgappChannel,
         identifier: phoneGiven(body.phone_number),
         options,
+        keepsImports: leavesImports(body),
         forceNew: body.force_new ?? false,
         waitForStep: method === 'pairing_code',
         unreachable: 'go_on',

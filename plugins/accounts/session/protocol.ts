@@ -30,6 +30,8 @@ export interface ConnectRequest {
   readonly channel: string;
   readonly identifier: string;
   readonly options: ConnectOptions;
+  /** What is imported stays as the connect before had it, where nothing was linked yet; absent: as `options` say. */
+  readonly keepsImports?: boolean;
   readonly forceNew: boolean;
   /** Where to connect through, as given; null: directly; absent: as before. */
   readonly proxy?: string | null;

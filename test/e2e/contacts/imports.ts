@@ -33,6 +33,8 @@ const phoneContents = {
 async function connectWith(api: Client, options: object): Promise<void> {
   await api.put(`/sandbox/phones/${phone}?channel=msgapp_web`, phoneContents);
   await api.post('/channels/msgapp-web/connections', { phone_number: phone, ...options });
+  // A start over keeps what was chosen.
+  await api.post('/channels/msgapp_web/connections', { identifier: phone });
   await scan(api, phone);
   await untilStatus(api, 'msgapp', phone, 'connected');
 }

@@ -354,7 +354,11 @@ for (const { name, create } of databases) {
       const account = { channel: 'mail', identifier: 'Ada@home' };
       const of = { channel: 'mail', identifier: 'ada@home' };
       const connect = (body: object) => call('connect', { account: { channel: 'mail' }, body });
-      mail.behaviour.link = (session) => session.emit(step({ type: 'ask', field: 'password' }));
+      const imports: boolean[] = [];
+      mail.behaviour.link = (session, { importContacts }) => {
+        imports.push(importContacts);
+        return session.emit(step({ type: 'ask', field: 'password' }));
+      };
       mail.behaviour.answer = async (session, _, value) => {
         if (value === 'right') await session.state('connected');
         return value === 'right' ? 'accepted' : 'wrong';
@@ -373,7 +377,11 @@ for (const { name, create } of databases) {
       t.match(await call('get_connection_status', { account }), {
         refused: 'connection_not_found',
       });
-      const begun = await connect({ identifier: 'Ada@home', import_contacts: true });
+      await connect({ identifier: 'Ada@home', import_contacts: true });
+      await connect({ identifier: 'Ada@home', import_contacts: false });
+      await connect({ identifier: 'Ada@home', import_contacts: true });
+      const begun = await connect({ identifier: 'Ada@home' });
+      t.same(imports, [true, false, true, true], 'what is not said again stays');
       t.match(begun, {
         ...of,
         status: 'connecting',
@@ -398,6 +406,9 @@ for (const { name, create } of databases) {
       t.same(undated(await hand('password', 'right')), linked);
       t.same(undated(await call('get_connection_status', { account })), linked);
       t.match(await connect({ identifier: 'ADA@home' }), { refused: 'already_connected' });
+      await connect({ identifier: 'ADA@home', force_new: true });
+      t.equal(imports.at(-1), false, 'a link that was there is no try');
+      await hand('password', 'right');
       t.match(await call('list_accounts'), {
         accounts: [{ channel: 'mail', identifier: 'ada@home' }],
       });
