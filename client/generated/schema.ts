@@ -654,9 +654,10 @@ export interface paths {
          *     `url_not_allowed`: the address is not https, carries credentials or is not public, or its host does not
          *     exist; ask for another. `unavailable`: no name server answers for its host; try again.
          *     With `account_ids` or `channels` only events of these accounts or channels are delivered, and those that are
-         *     of no account: `account.limit_reached`. `account_not_found`: the account has none with such an id.
-         *     `invalid_event_type`: see `list_webhook_events`. `invalid_request` also answers a name that another webhook
-         *     has, and one webhook more than the account may have (20 unless configured): delete or update one instead.
+         *     of no account: `account.limit_reached`.
+         *     `invalid_event_type`: see `list_webhook_events`. `invalid_request` also answers an id that `list_accounts`
+         *     never had, a name that another webhook has, and one webhook more than the account may have (20 unless
+         *     configured): delete or update one instead.
          */
         post: operations["create_webhook"];
         delete?: never;
@@ -5391,23 +5392,6 @@ export interface operations {
             400: components["responses"]["WebhookInvalidRequestOrInvalidEventTypeOrUrlNotAllowed400"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["WebhookScopeMissingOrWebhooksNotEnabled403"];
-            /** @description `account_not_found`: There is no account with this id. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @constant */
-                        success: false;
-                        /** @enum {string} */
-                        error_code: "account_not_found";
-                        /** @description a sentence for a person */
-                        error: string;
-                    };
-                };
-            };
             413: components["responses"]["WebhookPayloadTooLarge413"];
             415: components["responses"]["WebhookUnsupportedMediaType415"];
             429: components["responses"]["WebhookRateLimited429"];
@@ -5577,27 +5561,7 @@ export interface operations {
             400: components["responses"]["WebhookInvalidRequestOrInvalidEventTypeOrUrlNotAllowed400"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["WebhookScopeMissingOrWebhooksNotEnabled403"];
-            /**
-             * @description `account_not_found`: There is no account with this id.
-             *
-             *     `webhook_not_found`: There is no webhook with this id or name.
-             */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @constant */
-                        success: false;
-                        /** @enum {string} */
-                        error_code: "account_not_found" | "webhook_not_found";
-                        /** @description a sentence for a person */
-                        error: string;
-                    };
-                };
-            };
+            404: components["responses"]["WebhookWebhookNotFound404"];
             413: components["responses"]["WebhookPayloadTooLarge413"];
             414: components["responses"]["WebhookUriTooLong414"];
             415: components["responses"]["WebhookUnsupportedMediaType415"];

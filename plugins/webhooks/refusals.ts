@@ -68,9 +68,10 @@ export function unknownChannels(at: readonly number[], channels: readonly string
 }
 
 /** For an account in a filter that the tenant does not have, by its index. */
-export function accountNotFound(index: number): GatewayError {
-  const message = `body/account_ids/${index} is not the id of an account of yours.`;
-  return new GatewayError('account_not_found', { message });
+export function unknownAccount(index: number): GatewayError {
+  const path = `body/account_ids/${index}`;
+  const message = `${path} is not the id of an account of yours`;
+  return refused('invalid_request', [{ path, message }]);
 }
 
 /** For the replay of a test. */

@@ -41,9 +41,10 @@ export function createWebhook({ subscriptions }: WebhookOperationsParts): AnyOpe
       '`url_not_allowed`: the address is not https, carries credentials or is not public, or its host does not',
       'exist; ask for another. `unavailable`: no name server answers for its host; try again.',
       'With `account_ids` or `channels` only events of these accounts or channels are delivered, and those that are',
-      'of no account: `account.limit_reached`. `account_not_found`: the account has none with such an id.',
-      '`invalid_event_type`: see `list_webhook_events`. `invalid_request` also answers a name that another webhook',
-      'has, and one webhook more than the account may have (20 unless configured): delete or update one instead.',
+      'of no account: `account.limit_reached`.',
+      '`invalid_event_type`: see `list_webhook_events`. `invalid_request` also answers an id that `list_accounts`',
+      'never had, a name that another webhook has, and one webhook more than the account may have (20 unless',
+      'configured): delete or update one instead.',
     ].join('\n'),
     hints: { readOnly: false, destructive: false, idempotent: false },
     params: null,
@@ -73,7 +74,7 @@ export function createWebhook({ subscriptions }: WebhookOperationsParts): AnyOpe
         ),
       }),
     },
-    errors: ['invalid_event_type', 'url_not_allowed', 'account_not_found'],
+    errors: ['invalid_event_type', 'url_not_allowed'],
     examples: [
       {
         summary: 'Signed and retried',
@@ -163,7 +164,7 @@ export function updateWebhook({ subscriptions }: WebhookOperationsParts): AnyOpe
     query: null,
     body: UpdateBody,
     answers: { 200: Closed({ success: Success, webhook: WebhookSchema }) },
-    errors: ['invalid_event_type', 'url_not_allowed', 'account_not_found', 'webhook_not_found'],
+    errors: ['invalid_event_type', 'url_not_allowed', 'webhook_not_found'],
     examples: [
       {
         summary: 'Another address',

@@ -5,7 +5,7 @@ import { newId } from '../../../core/ids.ts';
 import type { ChannelRegistry } from '../../accounts/contract.ts';
 import type { Egress } from '../../egress/contract.ts';
 import type { Secrets } from '../../secrets/contract.ts';
-import { accountNotFound, unknownChannels, urlNotAllowed, urlNotChecked } from '../refusals.ts';
+import { unknownAccount, unknownChannels, urlNotAllowed, urlNotChecked } from '../refusals.ts';
 import type { Health } from '../tables/receiver-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
 import type { Change, NewWebhook, WebhookChanges } from './change.ts';
@@ -69,7 +69,7 @@ export class WebhookSubscriptions {
   /**
    * @param isSigned whether a signing secret is made, too
    * @throws GatewayError `url_not_allowed`; `unavailable` while no name server tells the host of the URL;
-   *   `account_not_found`; `invalid_request` for the name, a channel or one subscription too many
+   *   `invalid_request` for the name, an account, a channel or one subscription too many
    */
   async create(
     tenantId: string,
@@ -154,7 +154,7 @@ export class WebhookSubscriptions {
     const accounts = await this.#parts.storage.read.accounts.find(accountIds);
     const own = new Set(accounts.flatMap((one) => (one.tenantId === tenantId ? one.id : [])));
     const foreign = accountIds.findIndex((id) => !own.has(id));
-    if (foreign >= 0) throw accountNotFound(foreign);
+    if (foreign >= 0) throw unknownAccount(foreign);
   }
 
   async #change({ tenantId, id }: Pick<Webhook, 'tenantId' | 'id'>, change: Change) {

@@ -150,8 +150,18 @@ for (const engine of databases) {
       t.match((await change(all)).body, { webhook: all });
       t.match((await change(given)).body, { webhook: shown });
       for (const [wrong, status, error_code, error] of [
-        [{ account_ids: [acc, foreign] }, 404, 'account_not_found', /^body\/account_ids\/1 /],
-        [{ account_ids: ['a'.repeat(500)] }, 404, 'account_not_found', /^body\/account_ids\/0 /],
+        [
+          { account_ids: [acc, foreign] },
+          400,
+          'invalid_request',
+          /^body\/account_ids\/1 is not the id/,
+        ],
+        [
+          { account_ids: ['a'.repeat(500)] },
+          400,
+          'invalid_request',
+          /^body\/account_ids\/0 is not the id/,
+        ],
         [
           { channels: ['chatapp', 'fax'] },
           400,
