@@ -43,6 +43,11 @@ const usualPatience: S3Patience = {
   uploadMs: 300_000,
 };
 
+const nothing = (): void => undefined;
+
+/** Silent logger: by default the library prints beside the gateway's log, which has every failure. */
+const silent = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing };
+
 /** Tries of a request: each may take as long as the service is waited for. */
 const maxAttempts = 2;
 
@@ -87,6 +92,7 @@ export class S3Store implements MediaStore {
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       maxAttempts,
+      logger: silent,
       requestHandler: {
         // A slow download keeps its connection; by default the fifty-first request of any kind would wait for one.
         httpAgent: { maxSockets: Number.POSITIVE_INFINITY },

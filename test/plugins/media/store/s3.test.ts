@@ -58,6 +58,7 @@ t.test('what a bucket refuses is logged without the key that asked', async (t) =
   await writeFile(path, 'abc');
   const lines: string[] = [];
   const log = createLog('info', { write: (line) => lines.push(line) });
+  const warned = t.capture(console, 'warn');
   for (const [method, ask] of [
     ['PUT', () => store.put(location, path)],
     ['GET', () => store.open(location, range)],
@@ -71,6 +72,7 @@ t.test('what a bucket refuses is logged without the key that asked', async (t) =
   }
   t.equal(lines.length, 3);
   t.notMatch(lines.join(''), 'AKIA');
+  t.same(warned(), [], 'the library prints nothing beside the log');
 });
 
 t.test('a file that cannot be read ends its own upload', { timeout: 5_000 }, async (t) => {
