@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { create as contentDisposition } from 'content-disposition';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -62,6 +63,7 @@ async function serve(
   const { start, end } = range === 'whole' ? { start: 0, end: file.size - 1 } : range;
   const bytes = await opened(store, file, isHead ? firstByte : { start, end });
   if (bytes === null) return refuse(reply, new GatewayError('media_gone'));
+  if (!isHead) await begun(bytes);
   describe(reply, file, Number(expires));
   reply.header('content-length', end - start + 1);
   if (range !== 'whole') {
@@ -79,6 +81,15 @@ async function opened(
 ): Promise<Readable | null> {
   try {
     return await store.open(file, range);
+  } catch (error) {
+    throw new GatewayError('unavailable', { cause: error });
+  }
+}
+
+/** Resolves with the first byte: until then a failure is a refusal, without the headers of the file. */
+async function begun(bytes: Readable): Promise<void> {
+  try {
+    await once(bytes, 'readable');
   } catch (error) {
     throw new GatewayError('unavailable', { cause: error });
   }

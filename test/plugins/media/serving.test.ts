@@ -46,6 +46,24 @@ t.test('a file whose store is away is 503 and can be asked for again', async (t)
   t.match(lines, [/the bucket is away/], 'the log says why');
 });
 
+t.test('a file that breaks before its first byte is 503, and nothing keeps that', async (t) => {
+  const { app, lines, url } = await serving(t, async () => {
+    return new Readable({
+      read() {
+        this.destroy(new Error('the bucket broke off'));
+      },
+    });
+  });
+  for (const headers of [{}, { range: 'bytes=1-1' }]) {
+    const answer = await app.inject({ url, headers });
+    t.match([answer.statusCode, answer.json()], [503, { error_code: 'unavailable' }]);
+    for (const name of ['cache-control', 'content-disposition', 'content-range', 'accept-ranges']) {
+      t.notOk(name in answer.headers, name);
+    }
+  }
+  t.match(lines, [/the bucket broke off/, /the bucket broke off/], 'the log says why');
+});
+
 t.test('HEAD says whether the store has the file, and knows no ranges', async (t) => {
   let bytes: Readable | null = null;
   const { app, url } = await serving(t, async () => bytes);
