@@ -119,12 +119,13 @@ export class SessionStatus {
       // A device may be linked that is not connected here yet.
       return trigger.type === 'pairing_timeout' ? ending.logOut() : ending.close();
     }
+    // Also behind a loss: the row may bring a hold that began meanwhile.
+    this.planRestrictionEnd();
     if (trigger.type === 'lost') {
       this.#pairing?.take({ type: 'lost' });
       return;
     }
     if (trigger.type === 'connected') this.#nowConnected();
-    this.planRestrictionEnd();
     if (live.connected) {
       void listeners.notify('ready');
     } else if (before === 'restricted' && status === 'connected') {

@@ -567,6 +567,28 @@ for (const { name, create } of databases) {
       t.ok(pauses > 0, 'the database is asked again after 5 s');
     });
 
+    t.test('a hold that comes as the network is lost ends in time', async (t) => {
+      const { world, process, caller } = await begin(t);
+      const { view } = await connect(process, caller, newNumber());
+      const { driver, storage } = process;
+      const { last } = driver;
+      await last.state('connected');
+      driver.behaviour.resume = () => undefined;
+      const submit = storage.submit.bind(storage);
+      storage.submit = async (lane, input) => {
+        if (lane.name === 'accounts.transition') {
+          storage.submit = submit;
+          await process.accounts.restrictForSafety(view.accountId, Date.now() + 500);
+        }
+        return submit(lane, input);
+      };
+      await last.state('lost');
+      t.match(await world.row(view.accountId), { status: 'restricted', reason: 'safety_limits' });
+      await until('the hold to run out', async () =>
+        (await world.row(view.accountId)).status === 'connecting' ? true : undefined,
+      );
+    });
+
     t.test('what cannot be answered in time is undone', async (t) => {
       const { world, process, caller } = await begin(t, {
         requestTimeoutMs: 4_000,
