@@ -57,12 +57,16 @@ export class Tries {
   }
 
   /**
-   * Plans the next try after the connection was lost or could not be made, unless one is planned.
+   * Plans the next try after the connection was lost or could not be made. One that is planned stays, but moves to a later
+   * moment that the network names.
    * A network that wants fewer log-ins is asked as seldom as the settings allow.
    * @param retryAt when the network wants to be asked again, milliseconds since the Unix epoch
    */
   lost(reason: LostReason, retryAt: number | null): void {
-    if (this.#cancelPause !== null || this.#turn?.waits === true) return;
+    if (this.#isPlanned) {
+      this.#postpone(retryAt);
+      return;
+    }
     this.#turn?.over();
     const { clock, settings, random } = this.#environment;
     const now = clock.monotonic();
@@ -84,8 +88,7 @@ export class Tries {
    */
   wanted(): void {
     const now = this.#environment.clock.monotonic();
-    const isPlanned = this.#cancelPause !== null || this.#turn?.waits === true;
-    if (!isPlanned || this.#isNamed || now - this.#hurriedAt < denseMs) return;
+    if (!this.#isPlanned || this.#isNamed || now - this.#hurriedAt < denseMs) return;
     this.#hurriedAt = now;
     if (this.#cancelPause !== null) {
       this.#cancelPause();
@@ -117,6 +120,18 @@ export class Tries {
     this.#cancelPause = null;
     this.#dueAt = null;
     this.#turn?.over();
+  }
+
+  /** A pause is under way, or the next try waits for its turn. */
+  get #isPlanned(): boolean {
+    return this.#cancelPause !== null || this.#turn?.waits === true;
+  }
+
+  #postpone(retryAt: number | null): void {
+    if (retryAt === null || retryAt <= (this.#dueAt ?? this.#environment.clock.now())) return;
+    this.end();
+    this.#isNamed = true;
+    this.#pause(0, retryAt, 'again');
   }
 
   /** Pauses for `pauseMs`, and at least until the moment that the network has named. */

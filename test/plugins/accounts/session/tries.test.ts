@@ -49,6 +49,15 @@ t.test('a network that names the moment of the next try is asked then', async (t
   t.equal(tries.failed, 1);
   await timers.pass(40_000);
   t.same(at, [60_000, 90_000]);
+  tries.lost('network_unreachable', null);
+  tries.lost('stalled', 200_000);
+  t.equal(tries.dueAt, 200_000, 'also where a pause was planned already');
+  tries.wanted();
+  tries.lost('rate_limited', 150_000);
+  await timers.pass(98_999);
+  t.same(at, [60_000, 90_000]);
+  await timers.pass(1_000);
+  t.same(at, [60_000, 90_000, 200_000]);
 });
 
 t.test(
@@ -66,6 +75,18 @@ t.test(
     t.ok(others.filter(({ at }) => at.length > 0).length < 20, 'while the others wait');
   },
 );
+
+t.test('a moment that is named to who waits for its turn is kept to', async (t) => {
+  const { timers, account } = makeProcess();
+  const [one, other] = [account(), account()];
+  for (const { tries } of [one, other]) tries.first(false, null);
+  await timers.pass(0);
+  other.tries.lost('rate_limited', 60_000);
+  await timers.pass(59_999);
+  t.same(other.at, []);
+  await timers.pass(1_000);
+  t.same([one.at, other.at], [[0], [60_000]]);
+});
 
 t.test('a machine that slept through a named pause does not pause again', async (t) => {
   const { timers, wall, account } = makeProcess();
