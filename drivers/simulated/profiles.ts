@@ -49,7 +49,7 @@ const loginCode: ChannelProfile = {
     receipts: 'read',
     recipients: 'contacts',
     linkMethods: ['code', 'qr'],
-    imports: { contacts: true, history: true },
+    imports: { contacts: true, history: false },
     media: true,
     paced: false,
   },

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { makeChatappDriver } from '../../../../drivers/chatapp/driver.ts';
 import { chatappOptions } from '../../../../drivers/chatapp/options.ts';
+import { profileOf } from '../../../../drivers/simulated/profiles.ts';
 import { isAskFor } from '../../../../testing/contract/driver/steps.ts';
 import { until } from '../../../harness/story.ts';
 import { link, startBench } from '../bench.ts';
@@ -33,6 +34,12 @@ t.test('options', async (t) => {
     dataCenter: null,
     serverPublicKey: null,
   });
+});
+
+t.test('what can be linked and imported is the same in test mode', async (t) => {
+  const live = await makeChatappDriver({ options: { api_id: 1, api_hash: 'secret hash' } });
+  const { imports, linkMethods, recipients } = profileOf('chatapp').capabilities;
+  t.match(live.capabilities, { imports, linkMethods, recipients });
 });
 
 t.test('by QR code', async (t) => {
