@@ -336,7 +336,7 @@ export interface paths {
         post?: never;
         /**
          * Disconnect a chatapp number and remove it
-         * @description Tears the session down and removes the account; its queued messages fail, its messages and contacts stay. Succeeds even when the connection service is unreachable. A repeated call answers `connection_not_found`. Ask the user first: only a new login brings the number back.
+         * @description Tears the session down and removes the account; its queued messages fail, its messages and contacts stay. Succeeds even when the connection service is unreachable. A repeated call answers `connection_not_found`. Ask the user first: only a new login brings the number back, as a new account, which no key with `account_ids` can connect.
          */
         delete: operations["disconnect_chatapp"];
         options?: never;
@@ -416,7 +416,7 @@ export interface paths {
         post?: never;
         /**
          * Disconnect a msgapp number and remove it
-         * @description Ends the link and removes the account; its queued messages fail, its messages and contacts stay. Succeeds even when the connection service is unreachable. A repeated call answers `connection_not_found`. Ask the user first: only pairing again brings the number back.
+         * @description Ends the link and removes the account; its queued messages fail, its messages and contacts stay. Succeeds even when the connection service is unreachable. A repeated call answers `connection_not_found`. Ask the user first: only pairing again brings the number back, as a new account, which no key with `account_ids` can connect.
          */
         delete: operations["disconnect_msgapp"];
         options?: never;
@@ -516,7 +516,7 @@ export interface paths {
         post?: never;
         /**
          * Disconnect an account on any channel and remove it
-         * @description Ends the link and removes the account; its queued messages fail, its messages and contacts stay. Succeeds even when the connection service is unreachable. A repeated call answers `connection_not_found`. Ask the user first: only linking it anew brings the number back.
+         * @description Ends the link and removes the account; its queued messages fail, its messages and contacts stay. Succeeds even when the connection service is unreachable. A repeated call answers `connection_not_found`. Ask the user first: only linking it anew brings the number back, as a new account, which no key with `account_ids` can connect.
          */
         delete: operations["disconnect"];
         options?: never;

@@ -60,6 +60,7 @@ export function disconnectDescription(ends: string, only: string): string {
   return (
     `${ends} and removes the account; its queued messages fail, its messages and contacts stay. ` +
     'Succeeds even when the connection service is unreachable. A repeated call answers ' +
-    `\`connection_not_found\`. Ask the user first: only ${only} brings the number back.`
+    `\`connection_not_found\`. Ask the user first: only ${only} brings the number back, as a new account, which no ` +
+    'key with `account_ids` can connect.'
   );
 }
