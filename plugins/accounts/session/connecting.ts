@@ -2,8 +2,9 @@ import type { Driver } from '../../../core/contracts/driver.ts';
 import { type ErrorCode, GatewayError } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import { SerialQueues } from '../../../core/serial.ts';
-import { isRefused, ownsNumber } from '../account-state.ts';
+import { isUninitialized, ownsNumber } from '../account-state.ts';
 import type { ConnectInput, ConnectOutput, ConnectUndo } from '../lanes/connect.ts';
+import type { AccountRow } from '../tables/account-rows.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
 import { releaseParked } from './leave-parked.ts';
@@ -184,7 +185,7 @@ export class Connecting {
     if (news.type !== 'over' || !over.aborted) return sessionView(runner);
     const { id } = account;
     const [row] = await this.#environment.storage.read.accounts.find([id]);
-    if (row !== undefined && isRefused(row)) return restingView(row);
+    if (row !== undefined && hasEnded(row)) return restingView(row);
     this.#refuseWhenStopping();
     throw new GatewayError('unavailable');
   }
@@ -210,6 +211,11 @@ export class Connecting {
 
 function refusal(code: ErrorCode): GatewayError {
   return code === 'scope_missing' ? accountOfOthers() : new GatewayError(code);
+}
+
+/** Whether the linking has come to an end whose reason the record has: one that was cut short has none. */
+function hasEnded(row: AccountRow): boolean {
+  return row.status === 'disconnected' && row.removedAt === null && !isUninitialized(row);
 }
 
 function refuseWhenLate(signal: AbortSignal): void {

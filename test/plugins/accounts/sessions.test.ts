@@ -240,6 +240,23 @@ for (const { name, create } of databases) {
         waitForStep: true,
       });
       t.equal(refusedLogin.view.state.reason, 'login_refused');
+      for (const state of ['logged_out', 'replaced'] as const) {
+        process.driver.behaviour.link = (session) => session.state(state);
+        const ended = await connect(process, caller, phone, { waitForStep: true });
+        t.match(ended.view, { step: null, state: { status: 'disconnected', reason: state } });
+      }
+      process.driver.behaviour.link = () => undefined;
+      await connect(process, await world.tenant('live'), phone);
+      const winner = process.driver.last;
+      process.driver.behaviour.link = async (session) => {
+        await winner.state('connected');
+        await session.state('connected');
+      };
+      const other = await connect(process, await world.tenant('live'), phone, {
+        waitForStep: true,
+      });
+      t.match(other.view, { accountId: process.driver.last.account.id });
+      t.match(other.view.state, { status: 'disconnected', reason: 'conflict' });
     });
 
     t.test('the account cap counts pairings and what was ever connected', async (t) => {
