@@ -53,7 +53,7 @@ export interface Target {
 export interface AnyInput {
   readonly path?: Readonly<Record<string, string | number>>;
   readonly query?: Readonly<Record<string, unknown>>;
-  readonly header?: Readonly<Record<string, string>>;
+  readonly header?: Readonly<Record<string, string | undefined>>;
   readonly body?: unknown;
 }
 
@@ -154,9 +154,11 @@ function urlOf(text: string): string {
 }
 
 /** No error shows a value: one of them is the key. */
-function headersOf(given: Readonly<Record<string, string>>): Headers {
+function headersOf(given: Readonly<Record<string, string | undefined>>): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(given)) {
+    // Else it would be sent as a word, and all sends would have the same Idempotency-Key.
+    if (value === undefined) continue;
     try {
       headers.set(name, value);
     } catch {

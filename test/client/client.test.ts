@@ -237,6 +237,20 @@ t.test('nothing of a call stays with its signal, which may live as long as a str
   t.same([...new Set(lists)], [0, undefined]);
 });
 
+t.test('a header that is undefined is not sent', async (t) => {
+  const keys: unknown[] = [];
+  const baseUrl = await answering(t, ({ headers }, response) => {
+    keys.push(headers['idempotency-key']);
+    response.setHeader('content-type', 'application/json');
+    response.end('{}');
+  });
+  const client = new GatewayClient({ baseUrl, apiKey: 'key' });
+  const body = { to: { phone: '+12025550123' }, text: 'Hi' };
+  const header = { 'Idempotency-Key': undefined };
+  await client.call('send_message', { body, header });
+  t.same(keys, [undefined]);
+});
+
 t.test('what no request can be made of is refused at once', async (t) => {
   let requests = 0;
   const baseUrl = await answering(t, (_, response) => {
