@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -12,6 +13,8 @@ import {
 } from '@aws-sdk/client-s3';
 import { isMediaKey } from '../../../core/media-reference.ts';
 import type { MediaLocation } from '../contract.ts';
+import { startDeadline } from '../fetching/deadline.ts';
+import { endWhenSilent } from './silence.ts';
 import type { ByteRange, MediaStore } from './store.ts';
 
 /** Bucket and access to it: the fields of the configuration. */
@@ -72,42 +75,50 @@ function rethrow(error: unknown): never {
   throw error instanceof S3ServiceException ? new S3Refusal(error) : error;
 }
 
+/** @param silenceMs for which a request may be silent; 0: for ever */
+function clientOf(settings: S3Settings, patience: S3Patience, silenceMs: number): S3Client {
+  const { endpoint, region, access_key, secret_key, path_style } = settings;
+  return new S3Client({
+    region,
+    forcePathStyle: path_style,
+    // Some compatible services do not support the newer checksums.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    maxAttempts,
+    logger: silent,
+    requestHandler: {
+      // A slow download keeps its connection; by default the fifty-first request of any kind would wait for one.
+      httpAgent: { maxSockets: Number.POSITIVE_INFINITY },
+      httpsAgent: { maxSockets: Number.POSITIVE_INFINITY },
+      connectionTimeout: patience.connectMs,
+      socketTimeout: silenceMs,
+      requestTimeout: patience.answerMs,
+      // Else the library says that it was late, and goes on waiting.
+      throwOnRequestTimeout: true,
+    },
+    ...(endpoint === null ? {} : { endpoint }),
+    ...(access_key === null || secret_key === null
+      ? {}
+      : { credentials: { accessKeyId: access_key, secretAccessKey: secret_key } }),
+  });
+}
+
 /** S3 store: objects of an S3-compatible service, which many processes share. */
 export class S3Store implements MediaStore {
   readonly #client: S3Client;
+  /** Downloads have a limit of their own: a reader that pauses is no silent bucket. */
+  readonly #reader: S3Client;
   readonly #settings: S3Settings;
   readonly #patience: S3Patience;
   readonly #closing = new AbortController();
 
   constructor(settings: S3Settings, patience = usualPatience) {
-    const { endpoint, region, access_key, secret_key, path_style } = settings;
     this.#settings = settings;
     this.#patience = patience;
     // One listener for each request under way.
     setMaxListeners(0, this.#closing.signal);
-    this.#client = new S3Client({
-      region,
-      forcePathStyle: path_style,
-      // Some compatible services do not support the newer checksums.
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-      responseChecksumValidation: 'WHEN_REQUIRED',
-      maxAttempts,
-      logger: silent,
-      requestHandler: {
-        // A slow download keeps its connection; by default the fifty-first request of any kind would wait for one.
-        httpAgent: { maxSockets: Number.POSITIVE_INFINITY },
-        httpsAgent: { maxSockets: Number.POSITIVE_INFINITY },
-        connectionTimeout: patience.connectMs,
-        socketTimeout: patience.silenceMs,
-        requestTimeout: patience.answerMs,
-        // Else the library says that it was late, and goes on waiting.
-        throwOnRequestTimeout: true,
-      },
-      ...(endpoint === null ? {} : { endpoint }),
-      ...(access_key === null || secret_key === null
-        ? {}
-        : { credentials: { accessKeyId: access_key, secretAccessKey: secret_key } }),
-    });
+    this.#client = clientOf(settings, patience, patience.silenceMs);
+    this.#reader = clientOf(settings, patience, 0);
   }
 
   async put(location: MediaLocation, path: string): Promise<void> {
@@ -143,17 +154,28 @@ export class S3Store implements MediaStore {
   }
 
   async open(location: MediaLocation, { start, end }: ByteRange): Promise<Readable | null> {
+    const { connectMs, answerMs, silenceMs } = this.#patience;
+    // Bounds the page of an error, which the library reads.
+    const deadline = startDeadline(
+      maxAttempts * (connectMs + answerMs + silenceMs),
+      this.#closing.signal,
+      new Error('The bucket did not complete its answer.'),
+    );
     try {
       const Range = `bytes=${start}-${end}`;
-      const { Body } = await this.#client.send(
+      const { Body } = await this.#reader.send(
         new GetObjectCommand({ ...this.#object(location), Range }),
-        { abortSignal: this.#closing.signal },
+        { abortSignal: deadline.signal },
       );
-      // On Node the body is a Readable; the type covers browsers, too.
-      return Body instanceof Readable ? Body : null;
+      // On Node the body is the answer itself; the type covers browsers, too.
+      if (!(Body instanceof IncomingMessage)) return null;
+      endWhenSilent(Body, silenceMs);
+      return Body;
     } catch (error) {
       if (error instanceof NoSuchKey) return null;
       return rethrow(error);
+    } finally {
+      deadline.release();
     }
   }
 
@@ -169,6 +191,7 @@ export class S3Store implements MediaStore {
   close(): void {
     this.#closing.abort();
     this.#client.destroy();
+    this.#reader.destroy();
   }
 
   #object({ key, tenantId }: MediaLocation) {

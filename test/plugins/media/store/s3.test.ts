@@ -32,6 +32,26 @@ t.test('a bucket that accepts and never answers is given up', { timeout: 20_000 
   if (bytes !== null) await t.rejects(buffer(bytes), { name: 'TimeoutError' }, 'a stalled file');
 });
 
+t.test('a reader may pause for longer than a bucket may be silent', async (t) => {
+  const s3 = await s3Server(t);
+  const store = new S3Store(s3.settings, { ...patient, silenceMs: 150 });
+  t.teardown(() => store.close());
+  const path = join(t.testdir(), 'film');
+  const film = Buffer.alloc(20_000_000, 'film');
+  await writeFile(path, film);
+  await store.put(location, path);
+  const whole = { start: 0, end: film.length - 1 };
+  const read = await store.open(location, whole);
+  const left = await store.open(location, whole);
+  t.ok(read && left);
+  if (read === null || left === null) return;
+  await pause(600);
+  t.notOk(read.destroyed);
+  t.ok((await buffer(read)).equals(film), 'the rest comes once it is asked for');
+  t.notOk(left.destroyed);
+  left.destroy();
+});
+
 t.test('any number of slow downloads hold up no other file', { timeout: 20_000 }, async (t) => {
   const s3 = await s3Server(t);
   const store = new S3Store(s3.settings, { ...patient, connectMs: 2_000 });
