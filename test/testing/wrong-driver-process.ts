@@ -4,15 +4,23 @@ import { simulatedContract } from '../../testing/kit/simulated-contract.ts';
 import { startSimulatedNetwork } from '../../testing/kit/simulated-network.ts';
 import { unusualDrivers, wrongDrivers } from './wrong-drivers.ts';
 
-/** Runs the contract suite on the driver with the fault that the command line names. */
-const wrong = { ...wrongDrivers, ...unusualDrivers }[process.argv[2] ?? ''];
-if (wrong === undefined) throw new Error('no driver has this fault');
+/** By the fault of each driver the name of its suite. */
+const suites: Readonly<Record<string, string>> = JSON.parse(process.env.SUITES ?? '{}');
 const network = await startSimulatedNetwork();
 t.teardown(() => network.stop());
-const contract = await simulatedContract(t, network, 'chatapp');
-await driverContract(t, {
-  ...contract,
-  patienceMs: 15_000,
-  makeDriver: async (context) => wrong.spoil(await contract.makeDriver(context)),
-  world: { ...contract.world, ...wrong.world?.(contract.world) },
-});
+// A wrong driver waits in vain for what does not come, the others go on beside it.
+t.jobs = 8;
+for (const [fault, name] of Object.entries(suites)) {
+  const wrong = { ...wrongDrivers, ...unusualDrivers }[fault];
+  if (wrong === undefined) throw new Error('no driver has this fault');
+  t.test(fault, { buffered: true }, async (t) => {
+    const contract = await simulatedContract(t, network, 'chatapp');
+    await driverContract(t, {
+      ...contract,
+      name,
+      patienceMs: 15_000,
+      makeDriver: async (context) => wrong.spoil(await contract.makeDriver(context)),
+      world: { ...contract.world, ...wrong.world?.(contract.world) },
+    });
+  });
+}
