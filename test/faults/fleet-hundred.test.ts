@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { type Member, runCluster } from '../harness/cluster.ts';
+import { type Member, runMembers } from '../harness/cluster.ts';
 import { overlaps } from '../harness/network-watch.ts';
 import { scaled } from '../harness/scale.ts';
 import { checkExactly, read } from '../harness/sending.ts';
@@ -16,11 +16,11 @@ interface LeaseRow {
 
 const count = scaled(100, 12);
 
-// Three processes and their servers on a busy machine take their time to start.
+// Three processes on a busy machine take their time to start.
 t.setTimeout(600_000);
 
 t.test(`${count} accounts on three processes`, { timeout: 600_000 }, async (t) => {
-  const { members, rows } = await runCluster(t);
+  const { members, rows } = await runMembers(t);
   const ways = members.map(({ way }) => way);
   const lines = await pairLines(members, count);
   const leases = async (): Promise<ReadonlyMap<string, LeaseRow>> => {

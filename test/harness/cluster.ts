@@ -3,16 +3,19 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
 import type { Executor } from '../../plugins/storage/executor.ts';
+import { serverUrl } from '../servers/borrow.ts';
 import { freeze } from '../servers/freeze.ts';
 import { startMariadb } from '../servers/mariadb.ts';
 import { startRabbitmq } from '../servers/rabbitmq.ts';
 import { makeFolder, type Server } from '../servers/server.ts';
 import { type Client, client } from './client.ts';
+import { engines } from './databases.ts';
 import { generousLimits } from './gateway.ts';
 import { type WatchedWay, watchNetwork } from './network-watch.ts';
 import { freePort } from './ports.ts';
 import { type Exit, type ProjectProcess, startProcess, type Teardown } from './processes.ts';
 import { openRows } from './rows.ts';
+import { scale } from './scale.ts';
 
 /** How long three gateways that start at once beside other tests may take, milliseconds. */
 const startMs = 60_000;
@@ -109,13 +112,17 @@ export class Member {
   }
 }
 
-/** Three gateway processes with servers that are theirs alone, which a test may crash and freeze. */
-export interface Cluster {
+/** Three gateway processes. */
+export interface Members {
   readonly members: readonly Member[];
-  readonly mariadb: Server;
-  readonly rabbitmq: Server;
   /** Reads the tables past the gateways. */
   readonly rows: Executor;
+}
+
+/** Three gateway processes with servers that are theirs alone, which a test may crash and freeze. */
+export interface Cluster extends Members {
+  readonly mariadb: Server;
+  readonly rabbitmq: Server;
 }
 
 /** Starts everything, all members at once; it ends with the test. */
@@ -128,21 +135,36 @@ export async function runCluster(
     t.teardown(() => server.remove());
     return server;
   };
-  const [mariadb, rabbitmq, networkUrl] = await Promise.all([
-    owned(startMariadb()),
-    owned(startRabbitmq()),
-    startNetwork(t),
-  ]);
+  const [mariadb, rabbitmq] = await Promise.all([owned(startMariadb()), owned(startRabbitmq())]);
   const connection = await createConnection(mariadb.url);
   await connection.query('CREATE DATABASE gateway CHARACTER SET utf8mb4');
   await connection.end();
-  const databaseUrl = `${mariadb.url}/gateway`;
+  const servers = { databaseUrl: `${mariadb.url}/gateway`, amqpUrl: rabbitmq.url };
+  return { ...(await startMembers(t, servers, settings)), mariadb, rabbitmq };
+}
+
+/** Starts the members for a test that does nothing to the servers: a small run shares those of all tests. */
+export async function runMembers(
+  t: Teardown,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Members> {
+  if (scale >= 1) return await runCluster(t, settings);
+  const { url: databaseUrl } = await engines.mariadb.create(t);
+  return await startMembers(t, { databaseUrl, amqpUrl: await serverUrl('rabbitmq') }, settings);
+}
+
+async function startMembers(
+  t: Teardown,
+  { databaseUrl, amqpUrl }: { readonly databaseUrl: string; readonly amqpUrl: string },
+  settings: Readonly<Record<string, string>>,
+): Promise<Members> {
+  const networkUrl = await startNetwork(t);
   const shared = {
     LOG_LEVEL: 'warn',
     ...generousLimits,
     ...settings,
     DATABASE_URL: databaseUrl,
-    AMQP_URL: rabbitmq.url,
+    AMQP_URL: amqpUrl,
     GATEWAY_SECRET: randomBytes(32).toString('base64'),
     TEST_API_KEY: `gw_test_${randomBytes(32).toString('base64url')}`,
     LIVE_API_KEY: `gw_live_${randomBytes(32).toString('base64url')}`,
@@ -163,7 +185,7 @@ export async function runCluster(
   await Promise.all(members.map((member) => member.start()));
   // The document that answers are checked against is read while everybody is there.
   await Promise.all(members.map((member) => member.api.document()));
-  return { members, mariadb, rabbitmq, rows: openRows(t, databaseUrl) };
+  return { members, rows: openRows(t, databaseUrl) };
 }
 
 /** Starts one gateway process with the embedded database and broker, and a network that outlives the process. */
