@@ -62,7 +62,8 @@ t.test('a tenant at its full rate does not slow its neighbour down', async (t) =
   });
   await pair(gateway.api, phone);
   await connected(gateway.api, phone);
-  await sendTimes(gateway);
+  // Warmed up where a ratio is judged.
+  if (scale >= 1) await sendTimes(gateway);
   const live = client(gateway.baseUrl, gateway.liveKey);
   const receiver = await listen(
     t,
@@ -98,22 +99,20 @@ t.test('a tenant at its full rate does not slow its neighbour down', async (t) =
   for (const [what, abuse] of abuses) {
     const ratios: number[] = [];
     for (let round = 0; round < rounds; round += 1) {
-      const alone = await sendTimes(gateway);
+      // Beside other tests a ratio says nothing.
+      const alone = scale < 1 ? null : await sendTimes(gateway);
       let together = 0;
       const statuses = await beside(abuse, async () => {
         together = await sendTimes(gateway);
       });
-      ratios.push(together / alone);
+      if (alone !== null) ratios.push(together / alone);
       t.ok((statuses.get(429) ?? 0) > 0, `${what} are refused beyond the rate`);
-      t.comment(
-        `${what}: ${JSON.stringify([...statuses])}, p99 ${alone.toFixed(1)} ms alone, ${together.toFixed(1)} ms beside`,
-      );
+      const [calm, busy] = [alone, together].map((ms) => `${ms?.toFixed(1) ?? 'unknown'} ms`);
+      t.comment(`${what}: ${JSON.stringify([...statuses])}, p99 ${calm} alone, ${busy} beside`);
     }
+    if (scale < 1) continue;
     const best = Math.min(...ratios);
-    const verdict = `${what}: the neighbour's p99 is ${best.toFixed(2)} of what it has alone`;
-    // Beside other tests a ratio says nothing.
-    if (scale < 1) t.comment(verdict);
-    else t.ok(best < 2, verdict);
+    t.ok(best < 2, `${what}: the neighbour's p99 is ${best.toFixed(2)} of what it has alone`);
   }
   t.ok(receiver.connections() < 30, `${receiver.connections()} connections to the host that hangs`);
 });
