@@ -38,11 +38,6 @@ export function isRefused(state: AccountState): boolean {
   return state.status === 'disconnected' && isRefusedLogin(state.reason);
 }
 
-/** Its driver has stalled the whole process: the account is tried again later. */
-export function isHeldBack(state: AccountState): boolean {
-  return state.status === 'connecting' && state.reason === 'stalled';
-}
-
 /** The cause of the status, or of a restriction to known contacts, which leaves the status as it is. */
 export function causeOf(state: AccountState): Pick<AccountState, 'reason' | 'detail'> {
   const { reason, detail, restrictionReason, restrictionDetail } = state;

@@ -1,4 +1,4 @@
-import { isHeldBack, isPairing, isRefused, isUninitialized } from './account-state.ts';
+import { isPairing, isRefused, isUninitialized } from './account-state.ts';
 import type { SessionView } from './session/protocol.ts';
 
 /** The names that the status operations of `msgapp_web` answer. */
@@ -38,10 +38,10 @@ export function msgappStatus({ state, live }: StatusView): MsgappStatus {
   return state.status;
 }
 
-/** The status of a connection on any channel: that of `msgapp_web`, or `error` when refused or held back. Pure. */
+/** The status of a connection on any channel: that of `msgapp_web`, or `error` when the network refused the login. Pure. */
 export function connectionStatus(view: StatusView): ConnectionStatus {
   const { state } = view;
-  return isRefused(state) || isHeldBack(state) ? 'error' : msgappStatus(view);
+  return isRefused(state) ? 'error' : msgappStatus(view);
 }
 
 /** The status of a `chatapp` connection: that of any channel, or the step that the login waits for. Pure. */

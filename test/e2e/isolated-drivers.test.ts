@@ -38,14 +38,14 @@ t.test(
     const apart = await connect('apart');
     await connect('apart', 'ben@home');
     const identifiers = ['ada@home', 'ben@home'];
-    /** What the accounts of the driver have said in this status, each once, when all have been in it. */
-    const seen = async (status: string): Promise<readonly object[]> => {
+    /** What the accounts of the driver have said in this status, each once, when all have been in it for this reason. */
+    const seen = async (status: string, reason: string | null): Promise<readonly object[]> => {
       const found = new Map<string, object>();
-      return await until(`the accounts to be ${status}`, async () => {
+      return await until(`the accounts to be ${status}, ${reason}`, async () => {
         for (const identifier of identifiers) {
           const path = `/channels/apart/connections/${identifier}/status`;
-          const body = bodyOf<{ status: string }>(await api.get(path));
-          if (body.status === status) found.set(identifier, body);
+          const body = bodyOf<{ status: string; reason: string | null }>(await api.get(path));
+          if (body.status === status && body.reason === reason) found.set(identifier, body);
         }
         return found.size === identifiers.length ? [...found.values()] : undefined;
       });
@@ -75,12 +75,12 @@ t.test(
     const away = join(gateway.dataDir, 'drivers/apart/away');
     await writeFile(away, '');
     const blocked = await sendAccepted(api, { account_id: apart, to, text: 'blocksForEver' });
-    const causes = seen('error');
+    const causes = seen('connecting', 'stalled');
     const besideApart = await beside(causes);
     const cause = { reason: 'stalled', detail: /^The driver of apart blocked the thread/ };
     t.match(await causes, [cause, cause], 'every account of the driver has the reason');
     await rm(away);
-    await seen('connected');
+    await seen('connected', null);
     t.match((await api.get(`/messages/${blocked}`)).body, {
       status: 'failed',
       error: /^delivery_uncertain/,

@@ -43,13 +43,9 @@ function rowsOf(
 
 const retryAt = '2100-01-01T00:00:00.000Z';
 
-const trying = lostReasons.filter((reason) => reason !== 'stalled');
-
 /** Every reason that the contract lets a driver give, in every state that carries one. */
 export const saidReasons: readonly Row[] = [
-  ...rowsOf('lost', trying, { shown: 'connecting', stored: 'connecting', retryAt }),
-  // Held back until then.
-  ...rowsOf('lost', ['stalled'], { shown: 'error', stored: 'connecting', retryAt }),
+  ...rowsOf('lost', lostReasons, { shown: 'connecting', stored: 'connecting', retryAt }),
   ...rowsOf('refused', refusedReasons, { shown: 'error', stored: 'disconnected', retryAt }),
   ...rowsOf('restricted', blockedReasons, { shown: 'restricted', stored: 'restricted' }),
   ...rowsOf('logged_out', endedReasons, { shown: 'disconnected', stored: 'disconnected' }),

@@ -32,6 +32,8 @@ t.test('names of connection statuses', async (t) => {
     [pairing, false, { type: 'ask', field: 'code' }, 'connecting', 'code_required'],
     [pairing, false, { type: 'ask', field: 'password' }, 'connecting', 'password_required'],
     [{ ...on, status: 'connecting' }, false, null, 'connecting', 'connecting'],
+    // Held back: it goes on by itself.
+    [{ ...on, status: 'connecting', reason: 'stalled' }, false, null, 'connecting', 'connecting'],
     [{ ...on, status: 'connected' }, true, null, 'connected', 'connected'],
     [{ ...on, status: 'connected' }, false, null, 'connecting', 'connecting'],
     [{ ...on, status: 'restricted' }, false, null, 'restricted', 'restricted'],
