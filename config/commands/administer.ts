@@ -15,7 +15,7 @@ import type { Output } from './output.ts';
 import { resealSecrets } from './secrets.ts';
 import { createTenant, deleteTenant, listTenants, updateTenant } from './tenants.ts';
 
-/** Commands that change something, and leave an entry in the audit. */
+/** Commands that change something, and leave an entry in the audit and a line in the log. */
 const changing: ReadonlySet<AdministrationCommand['name']> = new Set([
   ...(['tenants create', 'tenants update', 'tenants delete'] as const),
   ...(['keys create', 'keys revoke', 'secrets reseal'] as const),
@@ -30,7 +30,8 @@ const changing: ReadonlySet<AdministrationCommand['name']> = new Set([
 export async function administer(command: AdministrationCommand, env: Environment) {
   const config = readConfig(env);
   if (command.name !== 'migrate') refuseMissingDatabase(config);
-  const log = createLog(env.LOG_LEVEL ? config.log_level : 'warn', process.stderr);
+  const isLogged = changing.has(command.name) || env.LOG_LEVEL;
+  const log = createLog(isLogged ? config.log_level : 'warn', process.stderr);
   const part = command.name === 'secrets reseal' ? 'secrets' : 'tenants';
   const gateway = await createGateway(composeAdministration(config, log, part));
   try {

@@ -55,7 +55,8 @@ async function startReceivingGateway(
   const settings = { ...broker, SIMULATED_NETWORK_URL: network };
   const gateway = await runGateway(run, { databaseUrl, settings });
   const { dataDir, secret } = gateway;
-  const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, GATEWAY_SECRET: secret };
+  const own = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, GATEWAY_SECRET: secret };
+  const env = { ...own, LOG_LEVEL: 'warn' };
   const made: { readonly id: string; readonly key: string }[] = [];
   for (let n = 0; n < tenants; n += 1) {
     const tenant = { name: `Tenant ${n}`, mode: 'test', plan: 'growth', ramp: false } as const;

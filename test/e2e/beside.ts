@@ -14,7 +14,10 @@ export function beside(
   { baseUrl, front, dataDir, secret }: RunningGateway,
   settings: Readonly<Record<string, string>> = {},
 ): Beside {
-  const env = { ...generousLimits, ...settings, GATEWAY_SECRET: secret, DATA_DIR: dataDir };
+  const env = {
+    ...{ LOG_LEVEL: 'warn', ...generousLimits, ...settings },
+    ...{ GATEWAY_SECRET: secret, DATA_DIR: dataDir },
+  };
   return {
     async make(plan, mode = 'test') {
       const tenant = { name: plan, mode, plan, ramp: false };

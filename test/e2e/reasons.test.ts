@@ -48,7 +48,8 @@ t.test('why an account is as it is stands in every place in the same words', asy
     settings: { ...msgapp.settings, ...chatapp.settings, ...settings },
   });
   const { dataDir, secret } = gateway;
-  const env = { ...generousLimits, DATA_DIR: dataDir, GATEWAY_SECRET: secret };
+  const own = { DATA_DIR: dataDir, GATEWAY_SECRET: secret, LOG_LEVEL: 'warn' };
+  const env = { ...generousLimits, ...own };
   const tenant = { name: 'another', mode: 'live', plan: 'growth', ramp: false } as const;
   const made = await administer({ name: 'tenants create', tenant }, env);
   const { key } = made.json as { readonly key: string };

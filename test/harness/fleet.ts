@@ -38,7 +38,10 @@ export async function runFleet(
   const shared = { ...settings, GATEWAY_SECRET: secret };
   const second = { databaseUrl: database.url, dataDir, settings: shared };
   const gateways = engine.name === 'sqlite' ? [first] : [first, await runGateway(t, second)];
-  const env = { ...generousLimits, ...shared, DATABASE_URL: database.url, DATA_DIR: dataDir };
+  const env = {
+    ...{ LOG_LEVEL: 'warn', ...generousLimits, ...shared },
+    ...{ DATABASE_URL: database.url, DATA_DIR: dataDir },
+  };
   const update = async (
     id: string,
     features: { readonly enable: readonly string[]; readonly disable: readonly string[] },

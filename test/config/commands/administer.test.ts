@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -48,7 +48,17 @@ t.test('tenants can be made before the first start, once the database was asked 
   const env = { DATA_DIR: await emptyFolder(t) };
   const { json } = await administer(parsed('migrate'), env);
   t.same(json, { migrated: true });
-  await administer(parsed('tenants create --name Acme --mode test --plan free'), env);
+  const written = t.capture(process.stderr, 'write', () => true);
+  const make = parsed('tenants create --name Acme --mode test --plan free');
+  const made = (await administer(make, env)).json as { readonly key_id: string };
+  const lines = written().map(({ args }) => JSON.parse(String(args[0])));
+  const { key_id: key } = made;
+  t.match(lines, [{ level: 30, key, msg: 'a tenant was made, with its first key' }], 'as logged');
+  t.equal(lines.length, 1);
+  const file = join(env.DATA_DIR, 'config.json');
+  await writeFile(file, '{"log_level": "warn"}');
+  await administer(parsed(`keys revoke ${key}`), { ...env, GATEWAY_CONFIG: file });
+  t.same(written(), [], 'at the level of the file');
   t.match(await administer(parsed('tenants list'), env), { json: { tenants: [{ name: 'Acme' }] } });
 });
 
