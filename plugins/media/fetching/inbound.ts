@@ -123,11 +123,15 @@ export class InboundTaker {
     const late = `it was not there within ${this.#parts.timeoutMs / 1000} s`;
     const failure = new MediaFailure('media_unavailable', late);
     const deadline = startDeadline(endsAt - performance.now(), signal, failure);
+    let isPut = false;
+    const onPut = (): void => {
+      isPut = true;
+    };
     try {
-      return await this.#take(media, location, deadline.signal);
+      return await this.#take(media, location, deadline.signal, onPut);
     } catch (error) {
-      // After the deadline a file may still be on its way into the store: it is discarded once it is there.
-      if (!deadline.signal.aborted) await this.#discard(location);
+      // A store may still take a file that failed here: its row waits, and is given up by a sweep long after that.
+      if (!isPut && !deadline.signal.aborted) await this.#discard(location);
       throw error;
     } finally {
       deadline.release();
@@ -138,12 +142,14 @@ export class InboundTaker {
     media: InboundMedia,
     location: MediaLocation,
     signal: AbortSignal,
+    onPut: () => void,
   ): Promise<TakenMedia> {
     const { store, maxBytes } = this.#parts;
     if ((media.size ?? 0) > maxBytes) throw tooLarge(maxBytes);
     const { file, type, name } = await this.#bring(media, signal);
     try {
       const details = await inspectFile(file.path, { type, name });
+      onPut();
       const put = store.put(location, file.path);
       await untilAborted(signal, put, () => void this.#discard(location));
       return { ...location, ...described(details, media), size: file.size };

@@ -636,7 +636,12 @@ t.test('an S3 bucket keeps, serves and deletes files', async (t) => {
   t.match((await list())[0], { text: 'n2', media: { url: null } }, 'a store that is away');
   s3.away = false;
   await sweep(0, 1e9);
-  t.same([await rows(), s3.objects.size], [[], 0]);
+  t.same([await rows(), s3.objects.size], [[0, 0, 0, 0], 0], 'each upload may still end');
+  const uploads = await stage.storage.connections.read('media_files').pluck('id');
+  const late = `/a-bucket/media/${tenantId}/${uploads[0]}`;
+  s3.objects.set(late, picture);
+  await sweep(0, -1);
+  t.same([await rows(), [...s3.objects.keys()]], [[], []], 'one that ends late is deleted too');
 });
 
 t.test('the folder store refuses locations outside its folder', async (t) => {
