@@ -119,11 +119,29 @@ t.test('the receivers of examples/, on real deliveries', async (t) => {
       t.not(next, secret);
       t.match(await test(), { delivered: false, status_code: 401 }, 'rotation is a hard cutover');
       await running.kill();
-      await start(`${secret},${next}`);
+      await start(`${secret},${next},`);
       t.match(await test(), { delivered: true }, 'a receiver with both takes the new one');
+      t.equal(await forged(url), 401, 'an empty part is no secret');
+      for (const none of ['', ',']) {
+        const env = { ...process.env, PORT: '0', WEBHOOK_SECRET: none, NODE_OPTIONS: '' };
+        const started = promisify(execFile)(program, [join(examples, file)], {
+          env,
+          timeout: 20_000,
+        });
+        await t.rejects(started, { code: 1, stderr: /WEBHOOK_SECRET/ }, `no secret: "${none}"`);
+      }
     });
   }
 });
+
+/** Posts a delivery that is signed with an empty key, which anybody has; answers the status. */
+async function forged(url: string): Promise<number> {
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const body = '{"event":"message.received"}';
+  const hmac = createHmac('sha256', '').update(`${timestamp}.${body}`).digest('hex');
+  const headers = { 'x-webhook-timestamp': timestamp, 'x-webhook-signature': `v1=${hmac}` };
+  return (await fetch(url, { method: 'POST', headers, body })).status;
+}
 
 t.test('the receiver of the page on webhooks, with a library', async (t) => {
   const page = await readFile(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
