@@ -34,6 +34,13 @@ export class ChannelDirectory {
     return this.#channels.channels();
   }
 
+  /** The sentence for a channel that this gateway does not have; undefined where it has it. */
+  unknown(channel: string): string | undefined {
+    const names = this.names();
+    if (names.includes(channel)) return undefined;
+    return `There is no channel "${channel}": this gateway has ${names.join(', ')}.`;
+  }
+
   access(caller: Caller, channel: string): ChannelAccess {
     const driver = this.#channels.driverOf(channel, caller.mode);
     if (!this.#plans.plan(caller.plan).channels) return { driver, reason: 'plan_without_channels' };
@@ -46,9 +53,9 @@ export class ChannelDirectory {
     const { driver, reason } = this.access(caller, channel);
     if (reason === 'plan_without_channels') throw new GatewayError(reason);
     if (reason === 'driver_off') {
-      const message = this.names().includes(channel)
-        ? 'This gateway has no working driver for the channel; its log says why.'
-        : `There is no channel "${channel}": this gateway has ${this.names().join(', ')}.`;
+      const message =
+        this.unknown(channel) ??
+        'This gateway has no working driver for the channel; its log says why.';
       throw new GatewayError('channel_not_enabled', { message });
     }
     if (reason !== null) throw new GatewayError('channel_not_enabled');

@@ -144,8 +144,9 @@ export class Connections {
   /** The record of an account. @throws GatewayError `connection_not_found` */
   async record(caller: Caller, channel: string, identifier: string): Promise<AccountRow> {
     const row = await this.#findRecord(caller, channel, identifier);
-    if (row === undefined) throw new GatewayError('connection_not_found');
-    return row;
+    if (row !== undefined) return row;
+    const message = this.#parts.channels.unknown(channel);
+    throw new GatewayError('connection_not_found', message === undefined ? {} : { message });
   }
 
   async #findRecord(

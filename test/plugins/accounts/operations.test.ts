@@ -436,7 +436,17 @@ for (const { name, create } of databases) {
       drivers.delete('mail');
       t.match(await connect({ identifier: 'ada@home' }), { refused: 'channel_not_enabled' });
       t.same(await call('disconnect', { account: of }), { ...of, status: 'removed' });
-      t.match(await call('disconnect', { account: of }), { refused: 'connection_not_found' });
+      const gone = {
+        refused: 'connection_not_found',
+        status: 404,
+        error: 'There is no channel "mail": this gateway has msgapp_web, chatapp.',
+      };
+      for (const id of ['create_connection_link', 'get_connection_status', 'disconnect']) {
+        t.match(await call(id, { account: of }), gone, id);
+      }
+      t.match(await call('disconnect_msgapp', { phone }), {
+        error: 'There is no connection record for this number.',
+      });
     });
 
     t.test('any channel: the specified ones too, on the same record', async (t) => {
