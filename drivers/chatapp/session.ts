@@ -76,8 +76,10 @@ export class ChatappSession implements Session {
 
   async answer(field: 'code' | 'password', value: string): Promise<AnswerOutcome> {
     const turn = this.#turn;
-    const login = turn.attempt?.login ?? null;
-    if (login === null) throw notConnected();
+    const { attempt } = turn;
+    const login = attempt?.login ?? null;
+    if (attempt === null || login === null) throw notConnected();
+    attempt.isHandingIn = true;
     try {
       return await login.answer(field, value);
     } catch (error) {
@@ -85,6 +87,8 @@ export class ChatappSession implements Session {
       if (isUnanswered(error)) throw notConnected();
       // The value was accepted or refused; the state event says which.
       return { accepted: true };
+    } finally {
+      attempt.isHandingIn = false;
     }
   }
 
@@ -160,6 +164,12 @@ export class ChatappSession implements Session {
     const present = this.#turn.attempt;
     if (present?.linked === true) {
       present.silence();
+      return present;
+    }
+    if (present?.isHandingIn === true) {
+      const leaving = new Turn(this.#account, this.#port);
+      this.#turn.passTo(leaving);
+      this.#turn = leaving;
       return present;
     }
     const turn = this.#begin();

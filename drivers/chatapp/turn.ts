@@ -29,6 +29,13 @@ export class Turn {
     this.#attempt = attempt;
   }
 
+  /** Passes the attempt on to another turn, which hears of it no more than this one. */
+  passTo(next: Turn): void {
+    if (this.#attempt !== null) next.take(this.#attempt);
+    this.#attempt = null;
+    this.#over = true;
+  }
+
   /** Ends the attempt without a word. Idempotent. */
   cut(): void {
     this.#over = true;

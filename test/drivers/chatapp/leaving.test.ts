@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { isAskFor } from '../../../testing/contract/driver/steps.ts';
+import { until } from '../../harness/story.ts';
 import { doneWithin } from '../../harness/times.ts';
 import { friend, link, startBench } from './bench.ts';
 import { quickTiming } from './running-network.ts';
@@ -49,6 +50,19 @@ t.test('a log-out says whether the network was told', async (t) => {
   await link(pairing, 'code');
   await pairing.port.next('question', isAskFor('code'));
   t.equal(await pairing.session.logOut(), 'unlinked', 'nobody is linked yet');
+
+  const unanswered = bench.open();
+  await link(unanswered, 'code');
+  await unanswered.port.next('question', isAskFor('code'));
+  control.loseAnswers('auth.signIn');
+  const answering = unanswered.session
+    .answer('code', control.code(unanswered.phone))
+    .catch((error: unknown) => error);
+  const inside = async () => control.sessions(unanswered.phone) === 1 || undefined;
+  await until('the network to let the user in', inside);
+  t.equal(await unanswered.session.logOut(), 'unlinked', 'though the gateway does not know of it');
+  t.equal(control.sessions(unanswered.phone), 0);
+  t.match(await answering, { code: 'not_connected' });
 });
 
 t.test('a session that is leaving tells nothing and warns of nothing', async (t) => {

@@ -131,6 +131,11 @@ export class Control {
     else this.#network.held.delete(method);
   }
 
+  /** Calls of a method are carried out, and their answers lost. */
+  loseAnswers(method: string): void {
+    this.#network.unanswered.add(method);
+  }
+
   /** The server turns away every new connection, or no longer. */
   setCrowded(crowded: boolean): void {
     this.#network.crowded = crowded ? [dataCenter, otherDataCenter] : [];

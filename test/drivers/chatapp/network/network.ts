@@ -71,6 +71,8 @@ export class Network {
   readonly refusals = new Map<string, RefusedMethod>();
   /** Methods that are never answered. */
   readonly held = new Set<string>();
+  /** Methods that are carried out, and not answered. */
+  readonly unanswered = new Set<string>();
   /** Logins by QR code that were sent to another data center: token and who scanned it. */
   readonly moving = new Map<string, Subscriber>();
   /** Sessions that were announced to another data center: secret and owner. */
@@ -249,7 +251,8 @@ export class Network {
       const seconds = Math.ceil((subscriber.floodUntil - Date.now()) / 1000);
       throw new Refusal(420, `FLOOD_WAIT_${seconds}`);
     }
-    return await calls.carryOut(connection, key, request);
+    const answer = await calls.carryOut(connection, key, request);
+    return this.unanswered.has(request._) ? never : answer;
   }
 
   #refuse(method: string): void {
