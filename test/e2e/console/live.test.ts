@@ -1,29 +1,38 @@
 import type { Page, Route } from 'playwright-core';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
 import { runGateway } from '../../harness/gateway.ts';
 import { openRows } from '../../harness/rows.ts';
 import { pair, phoneNumber, receive, until } from '../../harness/story.ts';
 
-const [phone, ada] = [phoneNumber(1), phoneNumber(101)];
+const phone = phoneNumber(1);
+const gateway = await runGateway(t, { databaseUrl: null });
+const { api } = gateway;
+const { origin } = new URL(gateway.baseUrl);
+const accountId = await pair(api, phone);
+let met = 0;
 
-/** A gateway with a connected phone to which Ada has written. */
-async function withHello(t: Test) {
-  const gateway = await runGateway(t, { databaseUrl: null });
-  const { api, baseUrl } = gateway;
-  await pair(api, phone);
-  await receive(api, phone, { from: { phone: ada, name: 'Ada' }, text: 'Hello' });
-  return { gateway, api, origin: new URL(baseUrl).origin };
+interface Person {
+  readonly phone: string;
+  readonly name: string;
 }
 
-async function openAda(page: Page, origin: string): Promise<void> {
+/** Somebody who has written to the phone. */
+async function withHello(name: string): Promise<Person> {
+  met += 1;
+  const person = { phone: phoneNumber(100 + met), name };
+  await receive(api, phone, { from: person, text: 'Hello' });
+  return person;
+}
+
+async function openTalk(page: Page, { name }: Person): Promise<void> {
   await page.goto(`${origin}/console#/conversations`);
-  await page.getByRole('link', { name: /Ada/ }).click();
+  await page.getByRole('link', { name }).click();
   await page.getByRole('log').getByText('Hello').waitFor();
 }
 
 t.test('every tab reads anew when events were missed', { skip: skipWithoutBrowser }, async (t) => {
-  const { gateway, api, origin } = await withHello(t);
+  const person = await withHello('Ada');
   const context = await (await startBrowser(t)).newContext();
   context.setDefaultTimeout(15_000);
   let isOld = false;
@@ -41,12 +50,12 @@ t.test('every tab reads anew when events were missed', { skip: skipWithoutBrowse
   const tabs = [await context.newPage(), await context.newPage()];
   for (const page of tabs) {
     await signIn(page, origin, gateway.key);
-    await openAda(page, origin);
+    await openTalk(page, person);
   }
-  await receive(api, phone, { from: { phone: ada }, text: 'told by an event' });
+  await receive(api, phone, { from: person, text: 'told by an event' });
   for (const page of tabs) await page.getByRole('log').getByText('told by an event').waitFor();
   isOld = true;
-  await receive(api, phone, { from: { phone: ada }, text: 'told by none' });
+  await receive(api, phone, { from: person, text: 'told by none' });
   for (const [n, page] of tabs.entries()) {
     await page.getByRole('log').getByText('told by none').waitFor();
     t.pass(`tab ${n}`);
@@ -55,12 +64,12 @@ t.test('every tab reads anew when events were missed', { skip: skipWithoutBrowse
 });
 
 t.test('an answer that is no refusal of the key', { skip: skipWithoutBrowser }, async (t) => {
-  const { gateway, api, origin } = await withHello(t);
+  const person = await withHello('Grace');
   const page = await (await startBrowser(t)).newPage();
   page.setDefaultTimeout(15_000);
   await signIn(page, origin, gateway.key);
-  await openAda(page, origin);
-  const composer = page.getByLabel('Message to Ada');
+  await openTalk(page, person);
+  const composer = page.getByLabel('Message to Grace');
   await composer.fill('a draft');
   const failed = { error_code: 'internal_error', error: 'Something went wrong on our side.' };
   const denied = { error_code: 'scope_missing', error: 'The key may not.' };
@@ -73,10 +82,10 @@ t.test('an answer that is no refusal of the key', { skip: skipWithoutBrowser }, 
   for (const [what, answer] of odd) {
     await page.route('**/v1/events?*', (route) => route.fulfill(answer), { times: 1 });
     // Ends the poll that is open.
-    await receive(api, phone, { from: { phone: ada }, text: `before ${what}` });
+    await receive(api, phone, { from: person, text: `before ${what}` });
     await page.getByText('The gateway cannot be reached').first().waitFor();
     await page.getByText('The gateway cannot be reached').first().waitFor({ state: 'detached' });
-    await receive(api, phone, { from: { phone: ada }, text: `after ${what}` });
+    await receive(api, phone, { from: person, text: `after ${what}` });
     await page.getByRole('log').getByText(`after ${what}`).waitFor();
     t.equal(await composer.inputValue(), 'a draft', `${what}: the page stays as it was`);
   }
@@ -86,16 +95,16 @@ t.test('an answer that is no refusal of the key', { skip: skipWithoutBrowser }, 
     times: 1,
   });
   const answered = page.waitForResponse((response) => response.status() === 429);
-  await receive(api, phone, { from: { phone: ada }, text: 'before too many requests' });
+  await receive(api, phone, { from: person, text: 'before too many requests' });
   await answered;
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))');
   t.equal(await page.getByText('Too many windows').count(), 0, 'too many requests are no windows');
-  await receive(api, phone, { from: { phone: ada }, text: 'after too many requests' });
+  await receive(api, phone, { from: person, text: 'after too many requests' });
   await page.getByRole('log').getByText('after too many requests').waitFor();
 });
 
 t.test('what came before the first cursor is shown', { skip: skipWithoutBrowser }, async (t) => {
-  const { gateway, api, origin } = await withHello(t);
+  const person = await withHello('Mary');
   const page = await (await startBrowser(t)).newPage();
   page.setDefaultTimeout(15_000);
   let hold: ((route: Route) => void) | null = null;
@@ -112,8 +121,8 @@ t.test('what came before the first cursor is shown', { skip: skipWithoutBrowser 
     });
   const first = heldFirst();
   await signIn(page, origin, gateway.key);
-  await openAda(page, origin);
-  await receive(api, phone, { from: { phone: ada }, text: 'told by no event' });
+  await openTalk(page, person);
+  await receive(api, phone, { from: person, text: 'told by no event' });
   await (await first).continue();
   await page.getByRole('log').getByText('told by no event').waitFor();
   t.pass('after signing in');
@@ -123,18 +132,16 @@ t.test('what came before the first cursor is shown', { skip: skipWithoutBrowser 
   await page.route('**/v1/events?*', (route) => route.fulfill({ status: 400, json: invalid }), {
     times: 1,
   });
-  await receive(api, phone, { from: { phone: ada }, text: 'the last before it' });
+  await receive(api, phone, { from: person, text: 'the last before it' });
   const route = await anew;
   await page.getByRole('log').getByText('the last before it').waitFor();
-  await receive(api, phone, { from: { phone: ada }, text: 'nor is this' });
+  await receive(api, phone, { from: person, text: 'nor is this' });
   await route.continue();
   await page.getByRole('log').getByText('nor is this').waitFor();
   t.pass('after a cursor that is not valid any more');
 });
 
 t.test('others hold all event polls', { skip: skipWithoutBrowser }, async (t) => {
-  const gateway = await runGateway(t, { databaseUrl: null });
-  const { origin } = new URL(gateway.baseUrl);
   const page = await (await startBrowser(t)).newPage();
   page.setDefaultTimeout(30_000);
   let goOn = () => {};
@@ -143,7 +150,7 @@ t.test('others hold all event polls', { skip: skipWithoutBrowser }, async (t) =>
   });
   await page.route('**/v1/events?*', (route) => held.then(() => route.continue()));
   await signIn(page, origin, gateway.key);
-  const others = Array.from({ length: 5 }, () => gateway.api.get('/events?timeout_s=15'));
+  const others = Array.from({ length: 5 }, () => api.get('/events?timeout_s=15'));
   const rows = openRows(t, `sqlite:${gateway.dataDir}/gateway.db`);
   await until('all polls to be held', async () => {
     const [row] = await rows.rows<{ n: number }>('select sum(slots) as n from waits');
@@ -154,13 +161,13 @@ t.test('others hold all event polls', { skip: skipWithoutBrowser }, async (t) =>
   t.pass('the page says that it is not kept current');
   for (const { status } of await Promise.all(others)) t.equal(status, 200);
   await page.getByText('what is shown may be out of date').waitFor({ state: 'detached' });
-  await pair(gateway.api, phone);
-  await page.getByText(phone).waitFor();
+  const another = phoneNumber(2);
+  await pair(api, another);
+  await page.getByText(another).waitFor();
   t.pass('and goes on when one of them ends');
 });
 
 t.test('a gateway that hangs', { skip: skipWithoutBrowser }, async (t) => {
-  const gateway = await runGateway(t, { databaseUrl: null });
   const page = await (await startBrowser(t)).newPage();
   page.setDefaultTimeout(30_000);
   // A page waits for events for as long as a minute.
@@ -170,7 +177,7 @@ t.test('a gateway that hangs', { skip: skipWithoutBrowser }, async (t) => {
     window.setTimeout = (run, ms) => setTimeout(run, ms > 30_000 ? ms / window.times : ms);
   `);
   const poll = page.waitForRequest(/\/v1\/events\?.*cursor=/);
-  await signIn(page, new URL(gateway.baseUrl).origin, gateway.key);
+  await signIn(page, origin, gateway.key);
   await poll;
   t.teardown(async () => gateway.thaw());
   await gateway.freeze();
@@ -179,17 +186,17 @@ t.test('a gateway that hangs', { skip: skipWithoutBrowser }, async (t) => {
   t.pass('is shown as away');
   await page.evaluate('window.times = 1');
   gateway.thaw();
-  await pair(gateway.api, phone);
+  await pair(api, phoneNumber(3));
   await away.waitFor({ state: 'detached' });
   t.pass('and as there again');
 });
 
 t.test('a busy tenant', { skip: skipWithoutBrowser }, async (t) => {
-  const { gateway, api, origin } = await withHello(t);
+  const person = await withHello('Joan');
   const page = await (await startBrowser(t)).newPage();
   page.setDefaultTimeout(15_000);
   await signIn(page, origin, gateway.key);
-  await openAda(page, origin);
+  await openTalk(page, person);
   let reads = 0;
   page.on('request', (request) => {
     if (request.url().includes('/v1/conversations?')) reads += 1;
@@ -197,8 +204,9 @@ t.test('a busy tenant', { skip: skipWithoutBrowser }, async (t) => {
   const busyMs = 5_000;
   const begun = Date.now();
   let sent = 0;
+  const to = { account_id: accountId, to: { phone: person.phone } };
   while (Date.now() - begun < busyMs) {
-    await api.post('/messages', { to: { phone: ada }, text: `message ${++sent}` });
+    await api.post('/messages', { ...to, text: `message ${++sent}` });
   }
   await page.getByRole('log').getByText(`message ${sent}`, { exact: true }).waitFor();
   const seconds = Math.ceil((Date.now() - begun) / 1_000);
@@ -213,7 +221,7 @@ t.test('a busy tenant', { skip: skipWithoutBrowser }, async (t) => {
   await setVisibility('hidden');
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   reads = 0;
-  await receive(api, phone, { from: { phone: ada }, text: 'to a hidden tab' });
+  await receive(api, phone, { from: person, text: 'to a hidden tab' });
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   t.equal(reads, 0, 'a hidden tab reads nothing');
   await setVisibility('visible');
