@@ -83,11 +83,11 @@ export async function upload(
     return mediaOf(file, inputFile);
   } catch (error) {
     // No message was handed over yet.
-    if (signal.aborted || client.signal.aborted) throw notUploaded(0);
+    if (signal.aborted || client.signal.aborted) throw notUploaded(error, 0);
     waits.note(uploading, error);
     const meaning = meaningOf(error);
     if (meaning?.kind === 'wait') throw contactWait(toWait, meaning.ms, error);
-    throw error instanceof NoAnswer ? notUploaded(failedPauseMs) : error;
+    throw error instanceof NoAnswer ? notUploaded(error, failedPauseMs) : error;
   } finally {
     stream.destroy();
   }
@@ -110,10 +110,11 @@ function mediaOf(given: MediaFile, file: tl.TypeInputFile): Uploaded {
   return { media: { _: 'inputMediaUploadedPhoto', file }, asFile };
 }
 
-function notUploaded(retryAfterMs: number): DriverError {
+function notUploaded(cause: unknown, retryAfterMs: number): DriverError {
   return new DriverError('not_uploaded', 'the media was not uploaded', {
     certain: true,
     retryAfterMs,
     concerns: 'contact',
+    cause,
   });
 }

@@ -272,6 +272,7 @@ t.test('an upload that takes too long has sent nothing', async (t) => {
   const message = { ...textTo(bench, 'msg_slow'), media: { url } };
   const refused = await session.send(message, patient()).catch((e: DriverError) => e);
   t.match(refused, { code: 'not_uploaded', certain: true, retryAfterMs: Number });
+  t.match(refused, { cause: { message: /./ } }, 'the log can say why');
   bench.control.hold('upload.saveFilePart', false);
   await session.send({ ...message, attempt: 2 }, patient());
   t.match(bench.control.outbox(phone), [{ media: 'photo', size: 500 }]);
