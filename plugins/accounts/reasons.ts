@@ -36,8 +36,9 @@ export const reasons: Readonly<Record<AccountReason, ReasonMeaning>> = {
     toDo: 'end the other one, then connect again',
   },
   driver_failed: {
-    means: 'the driver broke its contract',
-    toDo: 'read the error in the log and report it to the author of the driver',
+    means:
+      'the driver failed: it broke its contract, crashed or grew beyond `memory_mb` in a thread of its own, or could not read or store its session',
+    toDo: 'nothing at first: it is tried again; if it lasts, read the error in the log, raise `memory_mb` or mend the database where it says so, else report it to the author of the driver',
   },
   stalled: {
     means:
