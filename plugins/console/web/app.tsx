@@ -18,6 +18,12 @@ import { Problem } from './ui.tsx';
 import { Usage } from './usage.tsx';
 import { Webhooks } from './webhooks.tsx';
 
+/** Skips to the page by its focus alone: the address behind `#` is that of the page. */
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
+}
+
 /** What each page gets. */
 export interface PageProps {
   readonly session: Session;
@@ -115,7 +121,8 @@ function House({ session, leave }: { session: Session; leave: (reason?: unknown)
   );
   return (
     <div class="house">
-      <a class="skip" href="#main">
+      {/* biome-ignore lint/a11y/useValidAnchor: a link to a part of this page, whose address stays */}
+      <a class="skip" href="#main" onClick={skip}>
         {texts.skip}
       </a>
       <nav aria-label={texts.menu.label}>
@@ -142,7 +149,7 @@ function House({ session, leave }: { session: Session; leave: (reason?: unknown)
           </button>
         </div>
       </nav>
-      <main id="main">
+      <main id="main" tabIndex={-1}>
         <div role="status">
           {liveness === 'away' && <Problem error={texts.away} />}
           {liveness === 'crowded' && <Problem error={texts.crowded} />}

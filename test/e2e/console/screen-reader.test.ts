@@ -63,4 +63,9 @@ t.test('what a screen reader says of a conversation', { skip: skipWithoutBrowser
   await page.getByRole('link', { name: /Ada/ }).click();
   await isAt('Ada');
   t.pass('where one is, on a narrow screen');
+
+  const there = page.url();
+  await page.getByRole('link', { name: 'Skip to the page' }).press('Enter');
+  await page.locator('main:focus').waitFor();
+  t.equal(page.url(), there, 'a skip to the page keeps its address');
 });
