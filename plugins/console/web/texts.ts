@@ -311,7 +311,8 @@ export const texts = {
   },
   usage: {
     today: 'Today',
-    accounts: (connected: number, cap: number) => `${connected} connected, of ${cap} accounts`,
+    accounts: (connected: number, all: number, cap: number) =>
+      `${connected} connected, ${all} in all, of at most ${cap} accounts`,
     resets: 'Counters begin anew at 00:00 UTC.',
     month: 'The last 30 days',
     account: 'Account',

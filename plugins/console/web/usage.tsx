@@ -44,7 +44,11 @@ export function Usage({ session }: PageProps) {
                 <Bar
                   value={today.accounts_total}
                   of={today.accounts_cap}
-                  text={texts.usage.accounts(today.accounts_connected, today.accounts_cap)}
+                  text={texts.usage.accounts(
+                    today.accounts_connected,
+                    today.accounts_total,
+                    today.accounts_cap,
+                  )}
                 />
                 <p class="quiet">{texts.usage.resets}</p>
               </section>

@@ -68,4 +68,9 @@ t.test('what a screen reader says of a conversation', { skip: skipWithoutBrowser
   await page.getByRole('link', { name: 'Skip to the page' }).press('Enter');
   await page.locator('main:focus').waitFor();
   t.equal(page.url(), there, 'a skip to the page keeps its address');
+
+  await page.goto(`${origin}/console#/usage`);
+  const bar = page.getByRole('meter', { name: /^1 connected, 1 in all, of at most \d+ accounts$/ });
+  await bar.waitFor();
+  t.pass('a bar names what it shows');
 });
