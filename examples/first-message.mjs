@@ -20,7 +20,9 @@ async function until(wanted, ask) {
 }
 
 // `force_new` links a number anew that is connected already, so that this program can run again.
-await client.call('connect_msgapp', { body: { phone_number: phone, force_new: true } });
+const { account_id } = await client.call('connect_msgapp', {
+  body: { phone_number: phone, force_new: true },
+});
 
 // The owner of a real phone scans the QR code of `get_msgapp_qr`; a simulated one does so when it is told.
 await until(
@@ -33,7 +35,9 @@ await until(
 );
 console.log(phone, 'is connected');
 
-const { id } = await client.send({ to: { phone: '+12025550199' }, text: 'Hello!' });
+// With one account connected, `account_id` may be left out.
+const to = { phone: '+12025550199' };
+const { id } = await client.send({ account_id, to, text: 'Hello!' });
 const message = await until(
   ({ status }) => status === 'read',
   () => client.call('get_message', { path: { id } }),

@@ -43,12 +43,15 @@ t.test(
   'first-message.mjs can run twice, and the walk and the program of the README after it',
   async (t) => {
     const { gateway, api, start } = await world(t);
+    const other = phoneNumber(5);
+    await pair(api, other);
     for (const _ of [1, 2]) {
       const program = start('first-message.mjs');
       t.equal((await program.exit).code, 0, program.output);
       t.match(program.output, /^\+12025550111 is connected\nread at 20\S+Z\n$/);
     }
     await runWalk(t, gateway.baseUrl, gateway.key);
+    await api.delete(`/channels/msgapp-web/connections/${other}`);
     const program = start('readme.mjs');
     await program.waitFor(/^accepted msg_\w+$/m);
     // It listens from its first answer on: write until it has heard.
