@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { DriverError } from '../../core/contracts/driver.ts';
 import { GatewayError } from '../../core/errors.ts';
+import { guideBlocks, guideFiles } from '../harness/guide.ts';
 import { outsidePackage, tarball } from '../harness/packed.ts';
 import { freePort } from '../harness/ports.ts';
 
@@ -295,7 +296,10 @@ t.test('the packed project, as a driver or plugin from outside finds it', async 
 });
 
 t.test('who installs the packed project gets no library that needs a newer Node.js', async (t) => {
-  const folder = t.testdir({ 'package.json': '{ "private": true }' });
+  const guides = ['plugins', 'drivers', 'broadcasts', 'xmpp'].map((name) => `docs/${name}.md`);
+  const [manifest, ...others] = await Promise.all(guides.map(manifestOf));
+  for (const other of others) t.match(other, peersOf(manifest), 'every guide names the peer so');
+  const folder = t.testdir({ 'package.json': JSON.stringify(manifest) });
   // npm names this project to its scripts in variables, and tap's loader is for its own Node.js.
   const foreign = /^(npm_|NODE_OPTIONS$)/i;
   const env = Object.fromEntries(
@@ -303,13 +307,43 @@ t.test('who installs the packed project gets no library that needs a newer Node.
   );
   // The versions are chosen and their engines checked as in an install; nothing is fetched but what is known of them.
   const options = ['--package-lock-only', '--engine-strict', '--prefer-offline', '--no-audit'];
-  await run('npm', ['install', ...options, await tarball()], { cwd: folder, env });
+  await run('npm', ['install', ...options, '--offline'], { cwd: folder, env });
+  const commands = await Promise.all(guides.slice(0, 2).map(installOf));
+  const [command = [], driverCommand] = commands;
+  t.same(driverCommand, command, 'the guides install the gateway in one way');
+  await run('npm', [...command, ...options, await tarball()], { cwd: folder, env });
+  const written = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+  t.same(peersOf(written), peersOf(manifest), "an author's peer keeps its range");
+  t.match(written.devDependencies, { 'messaging-gateway': /^file:/ });
   const chosen = await versionsIn(folder);
   const tested = await versionsIn(project);
   t.ok(chosen.size > 200, `${chosen.size} libraries`);
   const { dependencies } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'));
   for (const name of Object.keys(dependencies)) t.equal(chosen.get(name), tested.get(name), name);
 });
+
+interface Manifest {
+  readonly peerDependencies?: object;
+  readonly peerDependenciesMeta?: object;
+}
+
+/** The `package.json` of a guide. */
+async function manifestOf(guide: string): Promise<Manifest> {
+  return JSON.parse(guideFiles(await guideBlocks(guide))['package.json'] ?? '');
+}
+
+/** What a package says of its peers. */
+function peersOf({ peerDependencies, peerDependenciesMeta }: Manifest = {}) {
+  return { peerDependencies, peerDependenciesMeta };
+}
+
+/** The words by which a guide has the author install the gateway's tarball, less the tarball. */
+async function installOf(guide: string): Promise<readonly string[]> {
+  const text = await readFile(join(project, guide), 'utf8');
+  const [, words] =
+    /`npm (install[^`]*) \.\.\/gateway\/messaging-gateway-[\d.]+tgz`/.exec(text) ?? [];
+  return words?.split(' ') ?? [];
+}
 
 /** The versions of the libraries directly in `node_modules`, by name, as the lock file of a folder has them. */
 async function versionsIn(folder: string): Promise<ReadonlyMap<string, string>> {
