@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { DriverFactory } from '../../core/contracts/driver.ts';
-import { driverContract } from '../../testing/contract/driver.ts';
+import { LogLines } from '../../testing/contract/driver/log-lines.ts';
+import { driverContract, MemoryPort } from '../../testing/contract/driver.ts';
 import { simulatedContract } from '../../testing/kit/simulated-contract.ts';
 import { startSimulatedNetwork } from '../../testing/kit/simulated-network.ts';
 import { startProcess } from '../harness/processes.ts';
@@ -109,6 +110,19 @@ t.test('what leaves out a capability is no driver', async (t) => {
   };
   await t.rejects(driverContract(t, { ...contract, makeDriver }), {
     message: /is no driver: capabilities must have required property 'media'/,
+  });
+});
+
+t.test('a wait in vain says what earlier waits had passed', async (t) => {
+  const port = new MemoryPort(new LogLines());
+  await port.emit({ type: 'history', messages: [] });
+  await port.emit({ type: 'contacts', contacts: [] });
+  await port.next('contacts', (event) => event.type === 'contacts');
+  await port.emit({ type: 'state', state: 'unrestricted' });
+  const waiting = port.next('history', (event) => event.type === 'history', 0);
+  await t.rejects(waiting, {
+    message:
+      'no history came; events: history, contacts, unrestricted; passed before this wait: the first 2',
   });
 });
 

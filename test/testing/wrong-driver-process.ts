@@ -14,7 +14,7 @@ for (const [fault, name] of Object.entries(suites)) {
   const wrong = { ...wrongDrivers, ...unusualDrivers }[fault];
   if (wrong === undefined) throw new Error('no driver has this fault');
   t.test(fault, { buffered: true }, async (t) => {
-    const contract = await simulatedContract(t, network, 'chatapp');
+    const contract = await simulatedContract(t, network, wrong.channel ?? 'chatapp');
     await driverContract(t, {
       ...contract,
       name,

@@ -13,6 +13,8 @@ import type { DriverWorld } from '../../testing/contract/driver.ts';
 
 /** What is wrong about a driver of the simulated network. */
 interface Wrong {
+  /** The channel that it plays; `chatapp`, without a history, when absent. */
+  readonly channel?: string;
   /** Spoils the driver, each time that one is made. */
   readonly spoil: (driver: Driver) => Driver;
   /** What is different about the network. */
@@ -182,6 +184,11 @@ export const unusualDrivers: Readonly<Record<string, Wrong & { readonly parts: s
       },
     }),
   },
+  'hands over the past before its contacts': {
+    parts: 'receiving',
+    channel: 'msgapp_web',
+    spoil: (driver) => through(driver, historyFirst),
+  },
   'has a network that takes every address': {
     parts: 'window',
     spoil: taking,
@@ -294,6 +301,20 @@ function cumulative(real: Port, type: DriverEvent['type']): Port {
       return await new Promise((resolve) => refused.push(resolve));
     }
     if (event.type === type) for (const acknowledge of refused.splice(0)) acknowledge();
+  };
+  return having(real, { emit });
+}
+
+/** A port that gets contacts only behind the history. */
+function historyFirst(real: Port): Port {
+  let held: DriverEvent | null = null;
+  const emit = async (event: DriverEvent): Promise<void> => {
+    if (event.type === 'contacts') {
+      held = event;
+      return;
+    }
+    await real.emit(event);
+    if (event.type === 'history' && held !== null) await real.emit(held);
   };
   return having(real, { emit });
 }

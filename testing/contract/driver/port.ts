@@ -169,7 +169,7 @@ export class MemoryPort implements Port {
   /**
    * The next event of this kind, past or to come; those before it are passed over.
    * @param withinMs how long to wait, in milliseconds; 15 s when absent, here and in the verbs below
-   * @throws when it does not come
+   * @throws when it does not come; the error names all events, and says how many of them earlier waits had passed
    */
   async next<Event extends DriverEvent>(
     what: string,
@@ -177,6 +177,7 @@ export class MemoryPort implements Port {
     withinMs = this.#patienceMs,
   ): Promise<Event> {
     const deadline = performance.now() + withinMs;
+    const passed = this.#seen;
     for (;;) {
       while (this.#seen < this.events.length) {
         const event = this.events[this.#seen];
@@ -184,7 +185,7 @@ export class MemoryPort implements Port {
         if (event !== undefined && is(event)) return event;
       }
       const waitMs = deadline - performance.now();
-      if (waitMs <= 0) throw new Error(`no ${what} came; events: ${this.#seenSoFar()}`);
+      if (waitMs <= 0) throw new Error(`no ${what} came; events: ${this.#seenSoFar(passed)}`);
       await this.#change(waitMs);
     }
   }
@@ -230,11 +231,12 @@ export class MemoryPort implements Port {
     });
   }
 
-  #seenSoFar(): string {
+  #seenSoFar(passed: number): string {
     const names = this.events.map((event) =>
       event.type === 'state' ? event.state : event.type === 'step' ? event.step.type : event.type,
     );
-    return [names.join(', ') || 'none', ...this.nonsense].join('; nonsense in ');
+    const before = passed === 0 ? '' : `; passed before this wait: the first ${passed}`;
+    return [`${names.join(', ') || 'none'}${before}`, ...this.nonsense].join('; nonsense in ');
   }
 }
 

@@ -1,5 +1,11 @@
 import type { Test } from 'tap';
-import type { ContactAddress, DriverEvent, MessageEvent } from '../../../core/contracts/driver.ts';
+import type {
+  ContactAddress,
+  ContactsEvent,
+  DriverEvent,
+  HistoryEvent,
+  MessageEvent,
+} from '../../../core/contracts/driver.ts';
 import type { Bench, Opened, Skip } from './bench.ts';
 
 /** Receiving messages, contacts and history. */
@@ -216,19 +222,34 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
     bare.session.close();
     const asked = { importContacts: imports.contacts, importHistory: imports.history };
     const { port } = await bench.linked(account, asked);
-    if (imports.contacts || recipients === 'contacts') {
-      const { contacts } = await port.next('contacts', (event) => event.type === 'contacts');
-      for (const { contact, name } of past.contacts) {
-        t.ok(contacts.some((known) => isSame(known, contact) && known.name === name));
+    const wanted = new Set<PastEvent['type']>();
+    if (imports.contacts || recipients === 'contacts') wanted.add('contacts');
+    if (imports.history) wanted.add('history');
+    const isWanted = (event: DriverEvent): event is PastEvent =>
+      isPast(event) && wanted.has(event.type);
+    // The contract names no order of the two.
+    while (wanted.size > 0) {
+      const event = await port.next([...wanted].join(' and no '), isWanted);
+      wanted.delete(event.type);
+      if (event.type === 'contacts') {
+        for (const { contact, name } of past.contacts) {
+          t.ok(event.contacts.some((known) => isSame(known, contact) && known.name === name));
+        }
+      } else {
+        const { messages } = event;
+        t.match(messages, [{ direction: 'inbound', text: 'long ago', at }]);
+        t.equal(messages.length, 1);
+        t.ok(messages.every(({ contact }) => isSame(contact, ada)));
       }
     }
-    if (imports.history) {
-      const { messages } = await port.next('history', (event) => event.type === 'history');
-      t.match(messages, [{ direction: 'inbound', text: 'long ago', at }]);
-      t.equal(messages.length, 1);
-      t.ok(messages.every(({ contact }) => isSame(contact, ada)));
-    }
   });
+}
+
+/** What is imported. */
+type PastEvent = ContactsEvent | HistoryEvent;
+
+function isPast(event: DriverEvent): event is PastEvent {
+  return event.type === 'contacts' || event.type === 'history';
 }
 
 function isMessage(event: DriverEvent): event is MessageEvent {
