@@ -84,6 +84,10 @@ const found: Readonly<Record<string, readonly [part: string, ...clauses: string[
     'what was under way at an end is uncertain',
     'the end of the session ends all of them',
   ],
+  'asks to try sends again later that a restriction refuses': [
+    'sending',
+    'a restriction stops sends until it is lifted',
+  ],
   'dates sends by parts of milliseconds': ['resuming', 'resumes from stored credentials'],
 };
 
@@ -94,6 +98,8 @@ const said: Readonly<Record<string, string>> = {
   'stores under names that are too long': 'credentials.set: the name of a credential has 191',
   'fetches files without a signal': 'fetchMedia: its signal is no AbortSignal',
   'says of no file where it is': 'the medium has a url, or can be opened',
+  'asks to try sends again later that a restriction refuses':
+    'a send to a new contact that the restriction refuses is final',
   'opens sessions that cannot be logged out':
     'the driver opened what is no session: logOut is no function',
 };

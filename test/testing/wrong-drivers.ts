@@ -143,6 +143,21 @@ export const wrongDrivers: Readonly<Record<string, Wrong>> = {
   },
   'calls not sent what broke off': { spoil: (driver) => denying(driver, 'broken') },
   'calls not sent what it was closed with': { spoil: (driver) => denying(driver, 'closed') },
+  'asks to try sends again later that a restriction refuses': {
+    spoil: (driver) =>
+      changed(driver, (session) => ({
+        async send(message, signal) {
+          try {
+            return await session.send(message, signal);
+          } catch (error) {
+            const isRestricted = error instanceof DriverError && error.code.startsWith('blocked');
+            if (!isRestricted) throw error;
+            const { code, message: text, certain } = error;
+            throw new DriverError(code, text, { certain, retryAfterMs: 60_000 });
+          }
+        },
+      })),
+  },
   'dates sends by parts of milliseconds': {
     spoil: (driver) =>
       changed(driver, (session) => ({

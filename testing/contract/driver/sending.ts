@@ -4,6 +4,9 @@ import type { Test } from 'tap';
 import { DriverError, type DriverEvent, type MediaFile } from '../../../core/contracts/driver.ts';
 import { type Bench, patient, type Skip } from './bench.ts';
 
+const neverAgain =
+  'a send to a new contact that the restriction refuses is final, and no message waits: retryAfterMs is null';
+
 /** Sending, its failures, and receipts. */
 export async function sending(t: Test, bench: Bench): Promise<void> {
   const { world, capabilities } = bench;
@@ -194,10 +197,10 @@ export async function sending(t: Test, bench: Bench): Promise<void> {
       const known = await bench.message(account, 'msg_known');
       await session.send(known, patient());
       const to = await world.contact(account, 2);
-      t.match(await failure(session.send({ ...message, reference: 'msg_new', to }, patient())), {
-        certain: true,
-        retryAfterMs: null,
-      });
+      const unknown = { ...message, reference: 'msg_new', to };
+      const refused = await failure(session.send(unknown, patient()));
+      t.match(refused, { certain: true });
+      t.equal(refused.retryAfterMs, null, neverAgain);
       // At the latest now: some networks tell of it only by refusing.
       t.match(await port.state('restricted'), { scope: 'new_contacts' });
       t.same(
