@@ -204,6 +204,13 @@ export const unusualDrivers: Readonly<Record<string, Wrong & { readonly parts: s
     channel: 'msgapp_web',
     spoil: (driver) => through(driver, historyFirst),
   },
+  'does not say why a message has failed': {
+    parts: 'sending',
+    spoil: (driver) =>
+      emitting(driver, (event) =>
+        event.type === 'receipt' && event.status === 'failed' ? { ...event, error: null } : event,
+      ),
+  },
   'has a network that takes every address': {
     parts: 'window',
     spoil: taking,

@@ -130,7 +130,9 @@ export async function sending(t: Test, bench: Bench): Promise<void> {
     const failing = 'msg_failing';
     const sent = await session.send(await bench.message(account, failing), patient());
     await world.report(account, { reference: failing, networkId: sent.networkId }, 'failed');
-    t.match(await port.receipt(), { status: 'failed', error: String });
+    const { status, error } = await port.receipt();
+    t.equal(status, 'failed');
+    t.ok(error === null || typeof error === 'string', 'why is a text, or null where nobody knows');
   });
 
   await bench.clause(
