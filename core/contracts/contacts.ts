@@ -55,7 +55,7 @@ export interface Contacts {
   find(caller: ActingCaller, id: string): Promise<ContactView | null>;
   /**
    * A page of the caller's contacts, as `GET /contacts` answers it.
-   * @throws GatewayError `invalid_cursor`, `invalid_phone_number`, `unavailable`
+   * @throws GatewayError `invalid_cursor`, `invalid_phone_number`, `unavailable`, or `invalid_request` for an unknown channel
    */
   list(caller: ActingCaller, query?: ContactQuery): Promise<ContactPage>;
   /**

@@ -58,7 +58,8 @@ export function listContacts(parts: ListContactsParts): AnyOperation {
 
 /**
  * One page of the contacts of a caller, newest first.
- * @throws GatewayError `invalid_cursor`, `invalid_phone_number`, `driver_failed`
+ * @throws GatewayError `invalid_cursor`, `invalid_phone_number`, `driver_failed`, or `invalid_request` for a channel that is
+ *   none of the gateway's and of no contact
  */
 export async function contactPage(
   { list, cursors, channels }: ListContactsParts,
@@ -78,11 +79,24 @@ export async function contactPage(
     accounts: accountIds,
     limit: limit + 1,
   });
+  if (found.length === 0 && channel !== null && !channels.channels().includes(channel)) {
+    // A driver that was taken out leaves its contacts.
+    const filter = { channel, phone: null, before: null, accounts: accountIds, limit: 1 };
+    if ((await list(tenantId, filter)).length === 0) throw unknownChannel(channels);
+  }
   const contacts = found.slice(0, limit);
   const last = found.length > limit ? contacts.at(-1) : undefined;
   const next_cursor =
     last === undefined ? null : cursors.issue(listId, tenantId, [last.createdAt, last.id]);
   return { contacts: contacts.map(contactView), next_cursor };
+}
+
+function unknownChannel(channels: ChannelDrivers): GatewayError {
+  const message = `query/channel must be one of ${channels.channels().join(', ')}`;
+  return new GatewayError('invalid_request', {
+    message,
+    details: [{ path: 'query/channel', message }],
+  });
 }
 
 function phoneOf(text: string): string {

@@ -60,7 +60,10 @@ for (const engine of databases) {
       list: (tenantId, filter) => storage.read.contacts.list(tenantId, filter),
       change: (input) => changer.change(input),
       erase: async () => null,
-      channels: { channels: () => Object.keys(drivers), driverOf: (name) => drivers[name] ?? null },
+      channels: {
+        channels: () => [...Object.keys(drivers), 'xmpp'],
+        driverOf: (name) => drivers[name] ?? null,
+      },
       create: (input) => storage.submit(createContactLane, input),
       cursors: makeCursors([randomBytes(32)]),
     });
@@ -118,6 +121,25 @@ for (const engine of databases) {
     });
     t.same((await call<Page>('list_contacts', { query: { channel: 'chatapp' } })).contacts, []);
     t.same((await call<Page>('list_contacts', {}, other.tenantId)).contacts, []);
+    const strange = (channel: string, tenant = tenantId) =>
+      call<Page>('list_contacts', { query: { channel, phone: '+12025550103' } }, tenant);
+    const message = 'query/channel must be one of msgapp_web, chatapp, irc, xmpp';
+    await t.rejects(strange('msgapp-web'), {
+      code: 'invalid_request',
+      message,
+      details: [{ path: 'query/channel', message }],
+    });
+    await stage.run(async (unit) => {
+      const former = { channel: 'fax', phone: '+12025550100', networkId: null };
+      const [one] = await storage.read.contacts.byKeys([
+        { ...former, tenantId, channel: 'msgapp_web' },
+      ]);
+      if (one === undefined) throw new Error('it was written to');
+      const made = { ...former, tenantId: other.tenantId, id: newId('con') };
+      await unit.contacts.insert([{ ...one, ...made }]);
+    });
+    t.same((await strange('fax', other.tenantId)).contacts, [], 'of a driver that was taken out');
+    await t.rejects(strange('fax'), { code: 'invalid_request' }, 'it has none of these');
 
     const create = (body: object) => call<Shown>('create_contact', { body });
     const made = await create({ channel: 'irc', address: ' Cid', name: 'Cid' });
