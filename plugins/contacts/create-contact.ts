@@ -72,7 +72,11 @@ function keyOf(
   const names = channels.channels();
   if (!names.includes(channel)) throw wrong('channel', `must be one of ${names.join(', ')}`);
   const driver = channels.driverOf(channel, mode);
-  if (driver === null || disabled.has(channel)) throw new GatewayError('channel_not_enabled');
+  if (disabled.has(channel)) throw new GatewayError('channel_not_enabled');
+  if (driver === null) {
+    const message = 'This gateway has no working driver for the channel; its log says why.';
+    throw new GatewayError('channel_not_enabled', { message });
+  }
   const hasAddresses = driver.capabilities.recipients === 'address';
   const key = { tenantId, channel };
   if (hasAddresses) {

@@ -158,6 +158,11 @@ for (const engine of databases) {
     }
     await t.rejects(create({ channel: 'chatapp', phone: '+12025550177' }), {
       code: 'channel_not_enabled',
+      message: 'This channel is not enabled for the account.',
+    });
+    await t.rejects(create({ channel: 'xmpp', phone: '+12025550177' }), {
+      code: 'channel_not_enabled',
+      message: 'This gateway has no working driver for the channel; its log says why.',
     });
     const at = async (address: string, more: object = {}) => {
       const page = await call<Page>('list_contacts', { query: { address, ...more } });
