@@ -103,7 +103,7 @@ export interface Messages {
   /**
    * A page of the caller's messages, as `GET /messages` answers it. With `status`, `error_code` or `q` it may be short, or
    * empty, while `next_cursor` is not null.
-   * @throws GatewayError `invalid_cursor`, `unavailable`
+   * @throws GatewayError `invalid_cursor`, `unavailable`, or `invalid_request` where `until` is before `since`
    */
   list(caller: ActingCaller, query?: MessageQuery): Promise<MessagePage>;
 }

@@ -1,5 +1,6 @@
 import type { ActingCaller } from '../../../core/contracts/caller.ts';
 import type { MessagePage, MessageQuery } from '../../../core/contracts/messages.ts';
+import { GatewayError } from '../../../core/errors.ts';
 import { listPosition } from '../../../core/list-position.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
@@ -66,7 +67,7 @@ export function listMessages(parts: ListMessagesParts): AnyOperation {
 
 /**
  * One page of the messages of a caller, newest first.
- * @throws GatewayError `invalid_cursor`
+ * @throws GatewayError `invalid_cursor`, or `invalid_request` where `until` is before `since`
  */
 export async function shownMessages(
   { list, findContact, mint, cursors }: ListMessagesParts,
@@ -75,6 +76,9 @@ export async function shownMessages(
 ): Promise<MessagePage> {
   const { tenantId, accountIds = null } = caller;
   const limit = query.limit ?? 50;
+  const since = momentOf(query.since);
+  const until = momentOf(query.until);
+  if (since !== null && until !== null && until < since) throw endsBeforeItBegins();
   const before =
     query.before === undefined
       ? null
@@ -91,8 +95,8 @@ export async function shownMessages(
       direction: query.direction ?? null,
       accountId: null,
       contactId: contact?.id ?? null,
-      since: momentOf(query.since),
-      until: momentOf(query.until),
+      since,
+      until,
       before,
       limit,
     },
@@ -104,6 +108,14 @@ export async function shownMessages(
   );
   const next_cursor = next === null ? null : cursors.issue(id, tenantId, [next.createdAt, next.id]);
   return { messages: messages.map((one) => messageView(one, mint)), next_cursor };
+}
+
+function endsBeforeItBegins(): GatewayError {
+  const message = 'query/until must not be before query/since';
+  return new GatewayError('invalid_request', {
+    message,
+    details: [{ path: 'query/until', message }],
+  });
 }
 
 function momentOf(text: string | undefined): number | null {

@@ -35,6 +35,7 @@ export function readRefusals(world: RefusalWorld, cursors: Cursors): readonly Re
     parameter('GET /messages?status=lost', 'status'),
     parameter('GET /messages?since=yesterday', 'since'),
     parameter('GET /messages?until=0', 'until'),
+    parameter('GET /messages?since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z', 'until'),
     parameter('GET /contacts?channel=msgapp-web', 'channel'),
     ...['', '%20', '%C2%A0'].map((q) => parameter(`GET /messages?q=${q}`, 'q')),
     parameter('GET /messages?error_code=', 'error_code'),
