@@ -15,11 +15,47 @@ export type RefusalCode =
   | 'scope_missing'
   | 'unauthorized';
 
+/** A refusal of a connect. */
+export interface ConnectRefusal {
+  readonly code: RefusalCode;
+  /** A sentence for a person; the code's own when absent. */
+  readonly message?: string;
+}
+
 /** Records of failed first pairings that a tenant may keep, above its cap: whoever lists accounts reads all of them. */
 const spareRecords = 100;
 
 /** Why a connect is refused: by its tenant, its key, the owner's link, the number or the cap; null where it may begin. */
 export async function connectRefusal(
+  unit: Unit,
+  input: ConnectInput,
+  row: AccountRow | undefined,
+): Promise<ConnectRefusal | null> {
+  const code = await refusalBeforeCap(unit, input, row);
+  if (code !== null) return { code };
+  // An account that counts already needs no further slot.
+  if (row !== undefined && countsAgainstCap(row)) return null;
+  const accounts = await unit.accounts.ofTenants([input.tenantId]);
+  const message = capReached(accounts, input.accountsCap, row === undefined);
+  if (message === null) return null;
+  // The owner of a phone is not told how many accounts its tenant has.
+  return input.link === undefined ? { code: 'account_cap', message } : { code: 'account_cap' };
+}
+
+/** Why one more account is one too many, in a sentence; null where it is not. */
+function capReached(accounts: readonly AccountRow[], cap: number, isNew: boolean): string | null {
+  const counted = accounts.filter(countsAgainstCap).length;
+  if (counted >= cap) {
+    const taken = `${counted} of ${cap} are taken, also by those being linked or logged out`;
+    return `The plan has no account left: ${taken}. Remove one, or change the plan.`;
+  }
+  const failed = accounts.length - counted;
+  if (!isNew || failed < cap + spareRecords) return null;
+  const kept = `${failed} records of numbers that were never linked, as many as are kept`;
+  return `There are ${kept}: link one of these, or remove one.`;
+}
+
+async function refusalBeforeCap(
   unit: Unit,
   input: ConnectInput,
   row: AccountRow | undefined,
@@ -35,15 +71,7 @@ export async function connectRefusal(
   if (row !== undefined && ownsNumber(row) && !input.forceNew) return 'already_connected';
   const key = claimKey(input);
   const claimant = (await unit.accounts.claimants([key])).get(key);
-  if (claimant !== undefined && claimant !== row?.id) return 'already_connected';
-  // An account that counts already needs no further slot.
-  if (row !== undefined && countsAgainstCap(row)) return null;
-  const accounts = await unit.accounts.ofTenants([input.tenantId]);
-  const counted = accounts.filter(countsAgainstCap).length;
-  if (counted >= input.accountsCap) return 'account_cap';
-  const isOneTooMany =
-    row === undefined && accounts.length - counted >= input.accountsCap + spareRecords;
-  return isOneTooMany ? 'account_cap' : null;
+  return claimant !== undefined && claimant !== row?.id ? 'already_connected' : null;
 }
 
 async function refusalOfLink(

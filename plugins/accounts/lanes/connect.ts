@@ -6,7 +6,7 @@ import type { AccountState, ConnectOptions } from '../contract.ts';
 import type { ConnectBegun, ConnectRequest } from '../session/protocol.ts';
 import { accountTransition } from '../status.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
-import { connectRefusal, type RefusalCode } from './connect-refusal.ts';
+import { type ConnectRefusal, connectRefusal } from './connect-refusal.ts';
 import { TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
 /** A connect operation, decided by the process that will hold the session. */
@@ -61,7 +61,7 @@ export type ConnectOutput =
       readonly fence: LeaseToken;
       readonly undo: ConnectUndo;
     }
-  | { readonly kind: 'refused'; readonly code: RefusalCode }
+  | { readonly kind: 'refused'; readonly refusal: ConnectRefusal }
   /** Another process holds the session: the request goes there. */
   | { readonly kind: 'held'; readonly owner: string }
   /** The record changed since it was read: read it again. */
@@ -97,8 +97,8 @@ async function connectOne(
   const { tenantId, channel, identifier, owner } = input;
   const row = await unit.accounts.present(tenantId, channel, identifier);
   if (row?.id !== input.existing?.row.id) return { kind: 'stale' };
-  const code = await connectRefusal(unit, input, row);
-  if (code !== null) return { kind: 'refused', code };
+  const refusal = await connectRefusal(unit, input, row);
+  if (refusal !== null) return { kind: 'refused', refusal };
   const accountId = row?.id ?? input.newAccountId;
   const [lease] = await unit.leases.rows.find([accountId]);
   if (lease?.wanted && lease.owner !== null && lease.owner !== owner) {

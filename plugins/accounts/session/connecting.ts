@@ -1,9 +1,10 @@
 import type { Driver } from '../../../core/contracts/driver.ts';
-import { type ErrorCode, GatewayError } from '../../../core/errors.ts';
+import { GatewayError } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import { SerialQueues } from '../../../core/serial.ts';
 import { isUninitialized, ownsNumber } from '../account-state.ts';
 import type { ConnectInput, ConnectOutput, ConnectUndo } from '../lanes/connect.ts';
+import type { ConnectRefusal } from '../lanes/connect-refusal.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
@@ -123,7 +124,7 @@ export class Connecting {
       const [lease] = row === undefined ? [] : await storage.read.leases.rows.find([row.id]);
       const existing = row === undefined ? null : { row, fence: lease?.fence ?? 0 };
       const outcome = await this.#submit(request, existing, newAccountId);
-      if (outcome.kind === 'refused') throw refusal(outcome.code);
+      if (outcome.kind === 'refused') throw refused(outcome.refusal);
       if (outcome.kind !== 'stale') return outcome;
     }
     throw new GatewayError('unavailable');
@@ -209,8 +210,8 @@ export class Connecting {
   }
 }
 
-function refusal(code: ErrorCode): GatewayError {
-  return code === 'scope_missing' ? accountOfOthers() : new GatewayError(code);
+function refused({ code, ...said }: ConnectRefusal): GatewayError {
+  return code === 'scope_missing' ? accountOfOthers() : new GatewayError(code, said);
 }
 
 /** Whether the linking has come to an end whose reason the record has: one that was cut short has none. */

@@ -266,7 +266,9 @@ for (const { name, create } of databases) {
       await process.driver.last.state('connected');
       await process.driver.last.state('logged_out');
       await connect(process, caller, two);
-      await refused(t, connect(process, caller, three), 'account_cap');
+      const isFull =
+        'The plan has no account left: 2 of 2 are taken, also by those being linked or logged out. Remove one, or change the plan.';
+      await t.rejects(connect(process, caller, three), { code: 'account_cap', message: isFull });
       await connect(process, caller, one);
       await process.connections.remove(caller, 'msgapp_web', one);
       await connect(process, caller, three);
@@ -288,7 +290,11 @@ for (const { name, create } of databases) {
         await connect(process, caller, number);
         await process.driver.last.state('refused');
       }
-      await refused(t, connect(process, caller, newNumber()), 'account_cap');
+      await t.rejects(connect(process, caller, newNumber()), {
+        code: 'account_cap',
+        message:
+          'There are 101 records of numbers that were never linked, as many as are kept: link one of these, or remove one.',
+      });
       const other = await world.tenant(caller.mode);
       await connect(process, other, newNumber());
       await connect(process, caller, first);
