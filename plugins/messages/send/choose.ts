@@ -30,7 +30,12 @@ export function chooseAccount(
     if (usable[0] !== undefined) return usable[0];
   }
   const restricted = own.find(({ status }) => status === 'restricted');
-  return restricted === undefined ? new GatewayError('no_connected_account') : unusable(restricted);
+  const meant = own.length === 1 ? own[0] : restricted;
+  if (meant !== undefined) return unusable(meant);
+  const whose = send.accountIds === null ? '' : ' of this key';
+  const why = own.length === 0 ? '' : ' GET /accounts says why.';
+  const message = `No account${whose} is connected.${why}`;
+  return new GatewayError('no_connected_account', { message });
 }
 
 /** The account that a send names, usable or not; null where it names none that its key may use. */
@@ -45,8 +50,9 @@ export function namedAccount(
 function unusable({ id, status, restrictedUntil }: SendingAccount): GatewayError {
   const isTimed = status === 'restricted' && restrictedUntil !== null;
   const until = isTimed ? ` until ${timestamp(restrictedUntil)}` : '';
+  const why = status === 'connecting' ? ': it is being linked.' : '. GET /accounts says why.';
   return new GatewayError('no_connected_account', {
-    message: `The account ${id} is ${status}${until}.`,
+    message: `The account ${id} is ${status}${until}${why}`,
   });
 }
 

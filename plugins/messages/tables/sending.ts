@@ -74,16 +74,15 @@ export class SendingTable extends SqlTable {
   }
 
   /**
-   * What a send may choose from: not removed and `connected`, `connecting` or `restricted`. The caller has locked the
-   * tenants.
+   * What a send may choose from, with what cannot send, which refusals name: all that is not removed. The caller has
+   * locked the tenants.
    */
   async candidates(tenantIds: readonly string[]): Promise<readonly SendingAccount[]> {
     if (tenantIds.length === 0) return [];
     const rows = await this.db.rows<CandidateColumns>(
       `select id, tenant_id, channel, status, linked, restricted_until, ramp_day_one,
          outbound_sequence
-       from accounts where removed_at is null and tenant_id in (${placeholders(tenantIds.length)})
-         and status in ('connected', 'connecting', 'restricted')`,
+       from accounts where removed_at is null and tenant_id in (${placeholders(tenantIds.length)})`,
       tenantIds,
     );
     return rows.map(candidate);

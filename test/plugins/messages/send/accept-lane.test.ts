@@ -272,6 +272,11 @@ for (const engine of databases) {
       t.equal(codeOf(await send(first)), code, JSON.stringify(change));
       await row.clone().update(old);
     }
+    const lone = await makeTenant(first);
+    await write('accounts').where('tenant_id', lone.tenantId).update({ status: 'disconnected' });
+    t.match(await first.send({ tenantId: lone.tenantId, phone: phone(1) }), {
+      refused: { message: `The account ${lone.accountIds[0]} is disconnected.` },
+    });
     for (const id of accountIds) {
       const messages = await first.storage.read.messages.list(tenantId, {
         ...{ direction: 'outbound', accountId: id, before: null, limit: 50 },

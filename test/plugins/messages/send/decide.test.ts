@@ -382,6 +382,25 @@ t.test('without a driver here, what another process would take is not called wro
   t.same(outcome(decide(irc([ben]), { ...byId, contactId: ben.id })), ['accepted by acc_1']);
 });
 
+t.test('a refusal names the one account that could be meant', async (t) => {
+  const ofKey: SendInput = { ...toAda, accountIds: new Set(['acc_1']) };
+  const none = 'No account is connected.';
+  for (const [accounts, send, message] of [
+    [[gone], toAda, 'The account acc_1 is disconnected. GET /accounts says why.'],
+    [[gone], named, 'The account acc_1 is disconnected. GET /accounts says why.'],
+    [[pairing], toAda, 'The account acc_1 is connecting: it is being linked.'],
+    [[gone, second], ofKey, 'The account acc_1 is disconnected. GET /accounts says why.'],
+    [[], toAda, none],
+    [[second], ofKey, 'No account of this key is connected.'],
+    [[gone, as(gone, { id: 'acc_2' })], toAda, `${none} GET /accounts says why.`],
+  ] as const) {
+    const decision = decideSend(rules, batchOf({ accounts }), send);
+    const refused = 'refused' in decision ? decision.refused : null;
+    t.equal(refused?.code, 'no_connected_account');
+    t.equal(refused?.message, message);
+  }
+});
+
 t.test('a send from a restricted account is refused until a time', async (t) => {
   const until = Date.UTC(2026, 2, 11);
   for (const send of [named, toAda]) {
