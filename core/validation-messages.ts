@@ -135,6 +135,7 @@ function types(type: string | readonly string[]): string {
     .join(' or ');
 }
 
-function shortened(name: string): string {
+/** A name that a caller gave, cut where it is long. */
+export function shortened(name: string): string {
   return name.length > 100 ? `${name.slice(0, 100).replace(/[\uD800-\uDBFF]$/, '')}…` : name;
 }

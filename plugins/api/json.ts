@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
+import { shortened } from '../../core/validation-messages.ts';
+import { doubledKey, shape } from './json-text.ts';
 
 /** The deepest nesting of a body. */
 const maxDepth = 64;
 const tooDeep = `is nested deeper than ${maxDepth} levels`;
-const keyTwice = 'has a key twice in one object';
 
 const halfPair = /\p{Surrogate}/u;
 
@@ -18,8 +19,9 @@ export function parseBody(bytes: Buffer): unknown {
   const { keys, depth } = shape(text);
   if (depth > maxDepth) throw refused(tooDeep);
   const value = parsed(text);
-  const found = inspect(value, text.includes('\\'));
-  if (found !== keys) throw refused(keyTwice);
+  // Only an escape can bring a NUL or half a pair into a text that is valid UTF-8.
+  if (text.includes('\\') || text.includes('__proto__')) refuseOddValue('body', value);
+  if (keysOf(value) !== keys) throw refusedKey(text);
   return value;
 }
 
@@ -31,7 +33,7 @@ export function parseBody(bytes: Buffer): unknown {
 export function parseEnvelope(bytes: Buffer): unknown {
   const text = textOf(bytes);
   const value = parsed(text);
-  if (keysOf(value) !== shape(text).keys) throw refused(keyTwice);
+  if (keysOf(value) !== shape(text).keys) throw refusedKey(text);
   return value;
 }
 
@@ -45,44 +47,6 @@ function parsed(text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     throw refused('is not valid JSON', { cause: error });
-  }
-}
-
-/** Counts the keys and levels of a JSON text without reading it: the colons and brackets outside strings. */
-function shape(text: string): { keys: number; depth: number } {
-  let keys = 0;
-  let depth = 0;
-  let deepest = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    switch (text.charCodeAt(index)) {
-      case 0x22: // "
-        index = endOfString(text, index);
-        break;
-      case 0x3a: // :
-        keys += 1;
-        break;
-      case 0x7b: // {
-      case 0x5b: // [
-        depth += 1;
-        if (depth > deepest) deepest = depth;
-        break;
-      case 0x7d: // }
-      case 0x5d: // ]
-        depth -= 1;
-        break;
-    }
-  }
-  return { keys, depth: deepest };
-}
-
-function endOfString(text: string, start: number): number {
-  let end = start;
-  for (;;) {
-    end = text.indexOf('"', end + 1);
-    if (end < 0) return text.length;
-    let backslashes = 0;
-    while (text.charCodeAt(end - 1 - backslashes) === 0x5c) backslashes += 1;
-    if (backslashes % 2 === 0) return end;
   }
 }
 
@@ -100,53 +64,67 @@ function keysOf(value: unknown): number {
   return keys;
 }
 
-/** Answers how many keys the value has, all levels together. */
-function inspect(value: unknown, escaped: boolean): number {
-  if (typeof value === 'string') {
-    if (escaped) checkText(value);
-    return 0;
-  }
-  if (typeof value !== 'object' || value === null) return 0;
-  let keys = 0;
-  if (Array.isArray(value)) {
-    for (const item of value) keys += inspect(item, escaped);
-    return keys;
-  }
-  for (const [key, item] of Object.entries(value)) {
-    if (key === '__proto__') throw refused('has a key "__proto__"');
-    if (escaped) checkText(key);
-    keys += 1 + inspect(item, escaped);
-  }
-  return keys;
-}
-
-/** Only an escape can bring these into a text that is valid UTF-8. */
-function checkText(text: string, path?: string): void {
-  if (text.includes('\0')) throw refused('has a NUL character in a text', { path });
-  if (halfPair.test(text)) throw refused('has half a surrogate pair in a text', { path });
-}
-
 /**
  * Refuses in a value that was parsed elsewhere what `parseBody` refuses in a text.
  * @param path location of the value in the request
  * @throws GatewayError `invalid_request`
  */
-export function refuseOddValue(path: string, value: unknown, depth = 0): void {
-  if (typeof value === 'string') checkText(value, path);
-  if (typeof value !== 'object' || value === null) return;
-  if (depth === maxDepth) throw refused(tooDeep, { path });
-  for (const [key, item] of Object.entries(value)) {
-    if (key === '__proto__') throw refused('has a key "__proto__"', { path });
-    checkText(key, path);
-    refuseOddValue(path, item, depth + 1);
-  }
+export function refuseOddValue(path: string, value: unknown): void {
+  const odd = oddityOf(value, 0);
+  if (odd !== null) throw refused(odd.predicate, { path: `${path}${odd.at}` });
 }
 
+/** What is wrong with a part of a value, and where the part is. */
+interface Oddity {
+  readonly at: string;
+  readonly predicate: string;
+}
+
+/** The path is made on the way back: a value that is well costs none. */
+function oddityOf(value: unknown, depth: number): Oddity | null {
+  if (typeof value === 'string') return oddText(value, '');
+  if (typeof value !== 'object' || value === null) return null;
+  if (depth === maxDepth) return { at: '', predicate: tooDeep };
+  for (const [key, item] of Object.entries(value)) {
+    if (key === '__proto__') return { at: '', predicate: 'has a key "__proto__"' };
+    const odd = oddText(key, ' in a key');
+    if (odd !== null) return odd;
+    const deeper = oddityOf(item, depth + 1);
+    if (deeper !== null) return { ...deeper, at: `${step(key)}${deeper.at}` };
+  }
+  return null;
+}
+
+function oddText(text: string, where: string): Oddity | null {
+  if (text.includes('\0')) return { at: '', predicate: `has a NUL character${where}` };
+  if (halfPair.test(text)) return { at: '', predicate: `has half a surrogate pair${where}` };
+  return null;
+}
+
+/** One step of a JSON pointer. */
+function step(key: string | number): string {
+  return `/${shortened(String(key)).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+/** The refusal of a text in which a key is twice in one object. */
+function refusedKey(text: string): GatewayError {
+  const steps = doubledKey(text);
+  const key = String(steps.pop());
+  const path = `body${steps.slice(0, maxDepth).map(step).join('')}`;
+  const predicate = `has a key twice in one object: ${JSON.stringify(shortened(key))}`;
+  return refused(predicate, { path, field: step(key) });
+}
+
+/** @param field behind the path, where the field that is wrong is not the one that the sentence is about */
 function refused(
   predicate: string,
-  { path, cause }: { readonly path?: string | undefined; readonly cause?: unknown } = {},
+  {
+    path = 'body',
+    field = '',
+    cause,
+  }: { readonly path?: string; readonly field?: string; readonly cause?: unknown } = {},
 ): GatewayError {
-  const message = `${path ?? 'the body'} ${predicate}`;
-  const details = [{ path: path ?? 'body', message }];
+  const message = `${path === 'body' ? 'the body' : path} ${predicate}`;
+  const details = [{ path: `${path}${field}`, message }];
   return new GatewayError('invalid_request', { message, details, cause });
 }

@@ -38,6 +38,25 @@ t.test(
   },
 );
 
+t.test('the refusal of a body names the field', async (t) => {
+  const long = 'x'.repeat(200);
+  for (const [text, path, message] of [
+    ['{"to":{"phone":"\\u0000"}}', 'body/to/phone', /^body\/to\/phone has a NUL/],
+    ['{"a":["","\\ud800"]}', 'body/a/1', /^body\/a\/1 has half/],
+    ['{"a/b~":{"\\u0000":1}}', 'body/a~1b~0', /^body\/a~1b~0 has a NUL character in a key$/],
+    ['{"a":[{"__proto__":1}]}', 'body/a/0', /^body\/a\/0 has a key "__proto__"$/],
+    ['"\\u0000"', 'body', /^the body has a NUL/],
+    ['{"text":1,"b":2,"text":3}', 'body/text', /^the body has a key twice .*: "text"$/],
+    ['{"a":[{},[1,2],{"b":":,","c":1,"\\u0062":2}]}', 'body/a/2/b', /^body\/a\/2 has .*: "b"$/],
+    [`{"${long}":1,"${long}":2}`, `body/${long.slice(0, 100)}…`, /^the body .{50,150}…"$/],
+  ] as const) {
+    const details = [{ path, message }];
+    t.throws(() => parseBody(Buffer.from(text)), { message, details }, text);
+  }
+  const deep = `${'[{"a":'.repeat(9_000)}{"b":1,"b":2}${'}]'.repeat(9_000)}`;
+  t.throws(() => parseEnvelope(Buffer.from(deep)), { message: /^body.{100,200}: "b"$/ });
+});
+
 t.test(
   'a body whose values are refused one by one may have odd ones, but one reading',
   async (t) => {
