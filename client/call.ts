@@ -88,7 +88,7 @@ export async function callOnce(
   signal: AbortSignal | null,
 ): Promise<unknown> {
   const [method = '', template = ''] = paths[id].split(' ');
-  const filled = template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(path[name] ?? ''));
+  const filled = template.replace(/\{(\w+)\}/g, (_, name) => stepOf(name, path[name]));
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) search.set(name, Array.isArray(value) ? value.join() : String(value));
@@ -140,6 +140,12 @@ function pieceByPiece({ body }: Response, onPiece: () => void): Promise<string> 
     },
   });
   return new Response(body?.pipeThrough(pieces)).text();
+}
+
+/** A parameter in the path; an empty one would make it the path of another operation. */
+function stepOf(name: string, value: string | number | undefined): string {
+  if (value === undefined || value === '') throw new TypeError(`path.${name} is missing`);
+  return encodeURIComponent(value);
 }
 
 /** A URL that can be asked for; in a browser it may begin at the page's. */

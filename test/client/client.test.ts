@@ -56,7 +56,9 @@ t.test('on a gateway', async (t) => {
     await t.rejects(client.call('send_massage', {}), { message: /no operation "send_massage"/ });
     // @ts-expect-error a message has an id
     const nameless = client.call('get_message');
-    await t.rejects(nameless, { code: 'not_found' });
+    const told = { name: 'TypeError', message: 'path.id is missing' };
+    await t.rejects(nameless, told);
+    await t.rejects(client.call('get_message', { path: { id: '' } }), told);
   });
 
   await t.test('a time-out may be longer than a timer', async (t) => {
