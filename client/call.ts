@@ -128,7 +128,7 @@ export async function callOnce(
   }
   const parsed = parse(isLines ? `[${text.trimEnd().replaceAll('\n', ',')}]` : text);
   if (answer.ok && parsed !== undefined) return parsed;
-  throw errorOf(answer, parsed);
+  throw errorOf(answer, parsed, baseUrl);
 }
 
 /** The text of an answer that may take as long as its pieces come. */

@@ -39,8 +39,9 @@ export class Refusal<Code extends ErrorCode = ErrorCode> extends Error {
     code: Code,
     answer: Pick<Response, 'status' | 'headers'>,
     body: Record<string, unknown>,
+    hint = '',
   ) {
-    super(typeof body.error === 'string' ? body.error : code);
+    super(`${typeof body.error === 'string' ? body.error : code}${hint}`);
     this.code = code;
     this.status = answer.status;
     this.details = Array.isArray(body.details) ? body.details : [];
@@ -89,10 +90,12 @@ function sentenceOf(answer: Pick<Response, 'status' | 'headers'> | undefined): s
 /**
  * Makes the error of an answer that is no success.
  * @param body what was parsed; undefined where the answer was not JSON
+ * @param baseUrl what was asked
  */
 export function errorOf(
   answer: Pick<Response, 'status' | 'headers'>,
   body: unknown,
+  baseUrl: string,
 ): Refusal | Unreachable {
   const isObject = typeof body === 'object' && body !== null;
   const fields: Record<string, unknown> = isObject ? { ...body } : {};
@@ -101,8 +104,10 @@ export function errorOf(
   if (typeof code !== 'string' || isRedirect(answer.status)) {
     return new Unreachable(undefined, answer);
   }
+  const isAstray = code === 'not_found' && !baseUrl.endsWith('/v1');
+  const hint = isAstray ? ' The base address has to end in /v1.' : '';
   // A newer gateway may know further codes; the types are those of this version.
-  return new Refusal(code as ErrorCode, answer, fields);
+  return new Refusal(code as ErrorCode, answer, fields, hint);
 }
 
 /** The seconds of a Retry-After; null where it is empty, below 0 or a date. */

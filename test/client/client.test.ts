@@ -326,6 +326,20 @@ t.test('an answer of somebody else is no refusal', async (t) => {
   t.match(error, { status: 404, message: /404/ });
 });
 
+t.test('a base address without /v1 is named where there is no such operation', async (t) => {
+  const said = { error_code: 'not_found', error: 'There is no such operation.' };
+  for (const [base, error] of [
+    ['', `${said.error} The base address has to end in /v1.`],
+    ['/', `${said.error} The base address has to end in /v1.`],
+    ['/v1/', said.error],
+  ] as const) {
+    const fetch = async () => Response.json(said, { status: 404 });
+    const client = new GatewayClient({ baseUrl: `http://gateway${base}`, apiKey: 'key', fetch });
+    const told = { code: 'not_found', message: error, body: said };
+    await t.rejects(client.call('get_me'), told, base);
+  }
+});
+
 t.test('a stream goes on behind answers of somebody else', async (t) => {
   const foreign = [
     [404, '<html>'],
