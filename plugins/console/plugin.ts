@@ -32,7 +32,7 @@ export default gatewayPlugin('console', ['api'], async (app) => {
     }
   };
 
-  app.get('/console', async (request, reply) => {
+  app.get('/console', { exposeHeadRoute: true }, async (request, reply) => {
     const loaded = await parts(reply);
     if (loaded === null) return reply;
     reply.headers(loaded.page.headers);

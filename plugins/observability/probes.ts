@@ -28,9 +28,11 @@ export function addProbes(app: FastifyInstance, { checks, serving, metrics }: Pr
     if (!isWell) reply.code(503).header('retry-after', '1');
     return { status: isWell ? 'ok' : 'unavailable', checks: Object.fromEntries(results) };
   };
-  app.get('/healthz', async () => ({ status: 'ok' }));
-  app.get('/readyz', (_, reply) => answer(checks, reply));
-  app.get('/servingz', (_, reply) => answer(serving, reply));
+  // Monitors commonly ask by HEAD.
+  const asked = { exposeHeadRoute: true };
+  app.get('/healthz', asked, async () => ({ status: 'ok' }));
+  app.get('/readyz', asked, (_, reply) => answer(checks, reply));
+  app.get('/servingz', asked, (_, reply) => answer(serving, reply));
   app.get('/metrics', async (_, reply) => {
     reply.type(metrics.contentType);
     return metrics.text();

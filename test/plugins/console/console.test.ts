@@ -24,6 +24,11 @@ t.test('the console is served whole, from this host, under a strict policy', asy
   t.equal(answer.headers.get('x-frame-options'), 'DENY');
   t.equal(answer.headers.get('set-cookie'), null);
 
+  const head = await fetch(`${origin}/console`, { method: 'HEAD' });
+  t.equal(head.status, 200, 'a monitor may ask by HEAD');
+  t.equal(head.headers.get('content-length'), answer.headers.get('content-length'));
+  t.equal(await head.text(), '');
+
   const etag = answer.headers.get('etag') ?? '';
   const again = await fetch(`${origin}/console`, { headers: { 'if-none-match': etag } });
   t.equal(again.status, 304, 'a known page is not sent again');

@@ -81,6 +81,13 @@ t.test('the three probes', async (t) => {
     state[part] = true;
   }
 
+  for (const url of ['/healthz', '/readyz', '/servingz']) {
+    const { statusCode, headers } = await get(url);
+    const head = await app.inject({ method: 'HEAD', url });
+    t.match(head, { statusCode, body: '' }, url);
+    t.equal(head.headers['content-length'], headers['content-length']);
+  }
+
   await get('/things/1');
   await get('/things/2');
   await get('/nowhere/17');
