@@ -14,7 +14,8 @@ export function readRequestUrl(text: string, allowHttp: boolean): RequestUrl | s
   if (!URL.canParse(text)) return 'The address is not a URL.';
   const url = new URL(text);
   const isSchemeGood = url.protocol === 'https:' || (allowHttp && url.protocol === 'http:');
-  if (!isSchemeGood) return 'The address must begin with https://.';
+  const schemes = allowHttp ? 'http:// or https://' : 'https://';
+  if (!isSchemeGood) return `The address must begin with ${schemes}.`;
   if (url.username !== '' || url.password !== '') {
     return 'The address must not contain a user name or a password.';
   }

@@ -137,6 +137,13 @@ t.test('every forbidden target is refused, and nothing connects', async (t) => {
   t.same([four.connections(), six.connections()], [0, 0]);
 
   const careless = openEgress(t, open, lookUp);
+  for (const [from, schemes] of [
+    [egress, 'https://'],
+    [careless, 'http:// or https://'],
+  ] as const) {
+    const message = `The address must begin with ${schemes}.`;
+    t.match(await from.refusal('ftp://public.test/'), { message });
+  }
   for (const host of ['127.1', '[::1]', 'loopback.test', 'loopback6.test', 'mixed-first.test']) {
     const url = `http://${host}:${four.port}/`;
     t.equal(await careless.refusal(url), null);
