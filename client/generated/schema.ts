@@ -3555,9 +3555,9 @@ export interface operations {
     wait_for_messages: {
         parameters: {
             query?: {
-                /** @description The `next_cursor` of the previous call; without it the wait starts from now. */
+                /** @description The `next_cursor` of the previous call. */
                 cursor?: string;
-                /** @description Only messages received on this account. */
+                /** @description Only messages received on this account; an unknown id gives none. */
                 account_id?: string;
                 /** @description How long to wait, in seconds; 0 only looks. */
                 timeout_s?: number;
@@ -6968,7 +6968,7 @@ export interface operations {
                 from?: "now" | "oldest";
                 /** @description Only events of these types, separated by commas, as far as the account has them: `list_webhook_events`. */
                 types?: string;
-                /** @description Only events of this account. */
+                /** @description Only events of this account. An unknown id gives none; a number that was removed and connected again has a new id. */
                 account_id?: string;
                 limit?: number;
                 /** @description How long to wait, in seconds; 0 only looks. */

@@ -19,7 +19,12 @@ export const EventsQuery = Closed({
       examples: ['message.received,message.failed'],
     }),
   ),
-  account_id: Type.Optional(Type.String({ description: 'Only events of this account.' })),
+  account_id: Type.Optional(
+    Type.String({
+      description:
+        'Only events of this account. An unknown id gives none; a number that was removed and connected again has a new id.',
+    }),
+  ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
   timeout_s: Type.Optional(
     Type.Integer({

@@ -4,13 +4,11 @@ import { MessageSchema } from '../schemas.ts';
 
 /** The query of `GET /messages/wait`. */
 export const WaitQuery = Closed({
-  cursor: Type.Optional(
-    Type.String({
-      description: 'The `next_cursor` of the previous call; without it the wait starts from now.',
-    }),
-  ),
+  cursor: Type.Optional(Type.String({ description: 'The `next_cursor` of the previous call.' })),
   account_id: Type.Optional(
-    Type.String({ description: 'Only messages received on this account.' }),
+    Type.String({
+      description: 'Only messages received on this account; an unknown id gives none.',
+    }),
   ),
   timeout_s: Type.Optional(
     Type.Integer({
