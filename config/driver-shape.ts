@@ -19,6 +19,7 @@ const capabilities = {
       type: 'object',
       properties: { contacts: flag, history: flag },
       required: ['contacts', 'history'],
+      additionalProperties: false,
     },
     media: flag,
     restrictions: flag,
@@ -26,6 +27,8 @@ const capabilities = {
     proxies: flag,
   },
   required: [...['deduplicates', 'receipts', 'recipients', 'linkMethods', 'imports', 'media']],
+  // A misspelt one would be taken for its default.
+  additionalProperties: false,
 };
 
 /** Compiled for the first driver from outside; few gateways have one. */
@@ -60,6 +63,10 @@ function faultOf(made: unknown): string | null {
   if (check(driver.capabilities)) return null;
   const [error] = check.errors ?? [];
   const capabilityPath = `capabilities${error?.instancePath.replaceAll('/', '.') ?? ''}`;
+  if (error?.keyword === 'additionalProperties') {
+    const { additionalProperty } = error.params;
+    return `${capabilityPath}.${additionalProperty} is no capability that this gateway knows`;
+  }
   return `${capabilityPath} ${error?.message ?? 'is wrong'}`;
 }
 

@@ -88,6 +88,10 @@ t.test('a driver from a package in the working directory', async (t) => {
     closed: `export default () => ({ capabilities: ${capabilities} })`,
     unlinked: `export default () => ({ ...${driver},
       capabilities: { ...${capabilities}, linkMethods: [] } })`,
+    misspelt: `export default () => ({ ...${driver},
+      capabilities: { ...${capabilities}, maxTxt: 5 } })`,
+    imports: `export default () => ({ ...${driver},
+      capabilities: { ...${capabilities}, imports: { contacts: true, history: false, media: true } } })`,
     nameless: `export default () => ({ ...${driver}, identifier: {} })`,
   };
   const folder = t.testdir({
@@ -122,6 +126,8 @@ t.test('a driver from a package in the working directory', async (t) => {
     ['driver-nothing', {}, /it is no object/],
     ['driver-closed', {}, /open is no function/],
     ['driver-unlinked', {}, /capabilities\.linkMethods must NOT have fewer/],
+    ['driver-misspelt', {}, /capabilities\.maxTxt is no capability that this gateway knows/],
+    ['driver-imports', {}, /capabilities\.imports\.media is no capability/],
     ['driver-nameless', {}, /identifier needs/],
     ['driver-absent', {}, /Cannot find package/],
     ['./own.js', {}, /must export a driver factory/],

@@ -104,18 +104,26 @@ const said: Readonly<Record<string, string>> = {
     'the driver opened what is no session: logOut is no function',
 };
 
-t.test('what leaves out a capability is no driver', async (t) => {
+t.test('what leaves out a capability, or misspells one, is no driver', async (t) => {
   const network = await startSimulatedNetwork();
   t.teardown(() => network.stop());
   const contract = await simulatedContract(t, network, 'chatapp');
-  const makeDriver: DriverFactory = async (context) => {
-    const driver = await contract.makeDriver(context);
-    const capabilities = { ...driver.capabilities };
-    Reflect.deleteProperty(capabilities, 'media');
-    return { ...driver, capabilities };
+  const refusal = async (spoil: (capabilities: object) => void): Promise<void> => {
+    const makeDriver: DriverFactory = async (context) => {
+      const driver = await contract.makeDriver(context);
+      const capabilities = { ...driver.capabilities };
+      spoil(capabilities);
+      return { ...driver, capabilities };
+    };
+    await driverContract(t, { ...contract, makeDriver });
   };
-  await t.rejects(driverContract(t, { ...contract, makeDriver }), {
+  const lacking = refusal((capabilities) => Reflect.deleteProperty(capabilities, 'media'));
+  await t.rejects(lacking, {
     message: /is no driver: capabilities must have required property 'media'/,
+  });
+  const misspelt = refusal((capabilities) => Reflect.set(capabilities, 'pacing', false));
+  await t.rejects(misspelt, {
+    message: /is no driver: capabilities\.pacing is no capability that this gateway knows/,
   });
 });
 

@@ -166,7 +166,8 @@ export default function make({ options }) {
   return {
     capabilities: {
       ...{ deduplicates: false, receipts: 'none', recipients: 'address', media: true },
-      ...{ linkMethods: ['name'], imports: { contacts: false, history: false }, code: options.code && (() => 5) },
+      linkMethods: Object.assign(['name'], options.code && { code: () => 5 }),
+      imports: { contacts: false, history: false },
     },
     identifier: {
       description: 'a name',
