@@ -52,6 +52,10 @@ const found: Readonly<Record<string, readonly [part: string, ...clauses: string[
   'stores under names that are too long': ['closing', ...sessions],
   'keeps what it has stored when it is linked again': ['linking', anew],
   'writes back what it has discarded': ['linking', anew],
+  'lets an answer fail as its store does': [
+    'linking',
+    'without stored credentials there is no connected',
+  ],
   'fetches files without a signal': ['sending', 'carries media'],
   'says of no file where it is': ['receiving', 'hands over what contacts write'],
   'leaves out when to connect again': [
@@ -96,6 +100,8 @@ const said: Readonly<Record<string, string>> = {
   'names who writes by getters':
     'emit: from.phone is no property of its own, and what only a prototype has is not read',
   'stores under names that are too long': 'credentials.set: the name of a credential has 191',
+  'lets an answer fail as its store does':
+    '`answer` rejected with no DriverError: Error: the lease is lost',
   'fetches files without a signal': 'fetchMedia: its signal is no AbortSignal',
   'says of no file where it is': 'the medium has a url, or can be opened',
   'asks to try sends again later that a restriction refuses':

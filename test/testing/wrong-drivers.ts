@@ -108,6 +108,7 @@ export const wrongDrivers: Readonly<Record<string, Wrong>> = {
     spoil: (driver) => through(driver, (real) => storing(real, { clear: () => Promise.resolve() })),
   },
   'writes back what it has discarded': { spoil: (driver) => through(driver, writingBack) },
+  'lets an answer fail as its store does': { spoil: storingAnswers },
   'fetches files without a signal': {
     spoil: (driver) =>
       through(driver, (real) =>
@@ -226,6 +227,19 @@ function taking(driver: Driver): Driver {
       return { networkId: 'taken', at: Date.now() };
     },
   }));
+}
+
+/** A driver that is linked by codes alone, and stores that one was handed in before it asks the network. */
+function storingAnswers(driver: Driver): Driver {
+  const open: Driver['open'] = (account, port) => {
+    const session = driver.open(account, port);
+    const answer: Session['answer'] = async (field, value) => {
+      await port.credentials.set({ answered: 'yes' });
+      return await session.answer(field, value);
+    };
+    return changed({ ...driver, open: () => session }, () => ({ answer })).open(account, port);
+  };
+  return { ...driver, capabilities: { ...driver.capabilities, linkMethods: ['code'] }, open };
 }
 
 /** A driver whose sessions see another port. */

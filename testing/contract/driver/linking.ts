@@ -222,7 +222,11 @@ export async function linking(t: Test, bench: Bench): Promise<void> {
   });
 }
 
-/** An answer may fail with the login that it belongs to, in the contract's own way. */
+/**
+ * An answer may fail with the login that it belongs to, in the contract's own way.
+ * @throws Error that says so, where it failed in another one
+ */
 function isDriverError(error: unknown): void {
-  if (!(error instanceof DriverError)) throw error;
+  if (error instanceof DriverError) return;
+  throw new Error(`\`answer\` rejected with no DriverError: ${error}`, { cause: error });
 }
