@@ -1,5 +1,5 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
-import { type EventType, isOperatorEvent, operatorEventTypes } from './contracts/events.ts';
+import { type EventType, operatorEventTypes } from './contracts/events.ts';
 import { Closed, Nullable, OneOf, Timestamp } from './schemas.ts';
 
 /** A kind of media object. */
@@ -125,15 +125,35 @@ export function payloadSchema(type: EventType): TSchema {
   return Closed<TProperties>(fieldsOf(type), { $id: `${name}Event` });
 }
 
+/** The shape of each event's payload. */
+const shapes: Readonly<Record<EventType, 'message' | 'account' | 'limit' | 'operator'>> = {
+  'message.received': 'message',
+  'message.sent': 'message',
+  'message.delivered': 'message',
+  'message.read': 'message',
+  'message.failed': 'message',
+  'account.connected': 'account',
+  'account.disconnected': 'account',
+  'account.restricted': 'account',
+  'account.limit_reached': 'limit',
+  'webhook.failing': 'operator',
+  'webhook.paused': 'operator',
+};
+
 function fieldsOf(type: EventType): TProperties {
-  if (type === 'account.limit_reached') return limitPayload;
-  if (isOperatorEvent(type)) return { ...operatorPayload, event: Type.Literal(type) };
   const event = Type.Literal(type);
-  // Each event but that one is called after the status that raises it.
+  // Events of messages and accounts are called after the status that raises them.
   const status = Type.Literal(type.slice(type.indexOf('.') + 1));
-  return type.startsWith('message.')
-    ? messagePayload(event, status)
-    : accountPayload(event, status);
+  switch (shapes[type]) {
+    case 'message':
+      return messagePayload(event, status);
+    case 'account':
+      return accountPayload(event, status);
+    case 'limit':
+      return limitPayload;
+    case 'operator':
+      return { ...operatorPayload, event };
+  }
 }
 
 const AnyMessageEvent = Closed(messagePayload(Type.String(), OneOf(messageStatuses)));

@@ -1,4 +1,4 @@
-/** The nine event types (specification: Events), in the order in which they are listed. */
+/** The event types of every tenant (specification: Events), in the order in which they are listed. */
 export const eventTypes = [
   'message.received',
   'message.sent',
@@ -11,7 +11,7 @@ export const eventTypes = [
   'account.limit_reached',
 ] as const;
 
-/** Two more, about delivery itself: for tenants with the feature `operator_events`. */
+/** Further ones, about delivery itself: for tenants with the feature `operator_events`. */
 export const operatorEventTypes = ['webhook.failing', 'webhook.paused'] as const;
 
 /** All event types, in the order in which they are listed. */
