@@ -7,7 +7,7 @@ import { runShell } from '../harness/shell.ts';
 import { besideMachine, figuresOf, isWithin } from '../harness/times.ts';
 import { makeNgircd } from '../servers/ngircd.ts';
 import { brokenDriver } from './broken-driver.ts';
-import { ircPings } from './irc-pings.ts';
+import { ircLoss, ircPings } from './irc-pings.ts';
 import { ircStory } from './irc-story.ts';
 
 const leftOut = [
@@ -102,6 +102,7 @@ t.test('the drivers of the guide, as packages from outside', async (t) => {
   await shell(build);
   await sends;
   await ircPings(t, join(folder, 'built/connection.js'));
+  await ircLoss(t, join(folder, 'built/session.js'));
 
   t.test('IRC passes the contract suite', { buffered: true }, async (t) => {
     const { env } = await startIrc(t);
