@@ -119,5 +119,6 @@ function download(name: string, lines: readonly string[]): void {
   const url = URL.createObjectURL(new Blob([...lines], { type: 'application/x-ndjson' }));
   const link = Object.assign(document.createElement('a'), { href: url, download: name });
   link.click();
-  URL.revokeObjectURL(url);
+  // Safari asks first, and reads the file when that is answered.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
