@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { connectAgent } from '../harness/agent.ts';
@@ -9,6 +12,7 @@ import { runGateway } from '../harness/gateway.ts';
 import { guideBlocks, guideFiles } from '../harness/guide.ts';
 import { awaitMidnight } from '../harness/midnight.ts';
 import { outsidePackage } from '../harness/packed.ts';
+import { freePort } from '../harness/ports.ts';
 import { startProcess } from '../harness/processes.ts';
 import {
   bodyOf,
@@ -29,7 +33,7 @@ t.test('the plugin of docs/plugins.md', async (t) => {
     [...Object.keys(files), ...commands.map(({ language }) => language)],
     [
       ...['package.json', 'gateway.json', 'plugin.ts', 'render.ts', 'quiet-hours.ts'],
-      ...['plugin.test.ts', 'sh'],
+      ...['alarm.ts', 'plugin.test.ts', 'sh'],
     ],
     'every block is used',
   );
@@ -43,6 +47,14 @@ t.test('the plugin of docs/plugins.md', async (t) => {
   });
   t.match(own.stdout, /pass 2\n.*fail 0\n/s, "the plugin's own tests, on the packed gateway");
 
+  // Whom the plugin of the events calls, and what it says.
+  const pager = createServer((request, response) => {
+    textOf(request).then((said) => pager.emit('called', said));
+    response.end();
+  });
+  const pagerPort = await freePort();
+  pager.listen(pagerPort, '127.0.0.1');
+  t.teardown(() => void pager.close());
   const built = (name: string) => join(folder, 'built', name);
   const settings = {
     GATEWAY_CONFIG: join(folder, 'gateway.json'),
@@ -50,6 +62,8 @@ t.test('the plugin of docs/plugins.md', async (t) => {
     GATEWAY_PLUGINS__TEMPLATES__PACKAGE: built('plugin.js'),
     GATEWAY_PLUGINS__QUIET__PACKAGE: built('quiet-hours.js'),
     GATEWAY_PLUGINS__PROBE__PACKAGE: built('probe.js'),
+    GATEWAY_PLUGINS__ALARM__PACKAGE: built('alarm.js'),
+    GATEWAY_PLUGINS__ALARM__OPTIONS: JSON.stringify({ url: `http://127.0.0.1:${pagerPort}` }),
     GATEWAY_MESSAGES__MAX_TEXT: '60',
     GATEWAY_PLANS__GROWTH__SENDS_CAP: '5',
     LOG_LEVEL: 'debug',
@@ -139,6 +153,14 @@ t.test('the plugin of docs/plugins.md', async (t) => {
       [...shown.map(({ body }) => body), accounts, ...lists.map(({ body }) => body)],
       'as the API shows them',
     );
+
+    const called = once(pager, 'called', { signal: AbortSignal.timeout(10_000) });
+    await theirs.post(`/sandbox/phones/${phoneNumber(2)}/events`, { type: 'log_out' });
+    const [said] = await called;
+    t.match(JSON.parse(said), {
+      tenant: /^ten_/,
+      account: { identifier: phoneNumber(2), status: 'disconnected', reason: 'logged_out' },
+    });
   });
 
   await t.test('for agents', async (t) => {
