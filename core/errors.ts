@@ -77,7 +77,7 @@ export const errorTable = {
     status: 409,
     text: 'This link has started three times; ask for a new one.',
   },
-  connection_not_found: { status: 404, text: 'There is no connection record for this number.' },
+  connection_not_found: { status: 404, text: 'There is no connection record for this account.' },
   invalid_code: { status: 400, text: 'The code is empty, wrong or not awaited.' },
   invalid_password: { status: 400, text: 'The password is empty, wrong or not awaited.' },
   step_not_awaited: { status: 400, text: 'No such value is awaited for this account.' },

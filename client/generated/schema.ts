@@ -2606,7 +2606,7 @@ export interface components {
                 };
             };
         };
-        /** @description `connection_not_found`: There is no connection record for this number. */
+        /** @description `connection_not_found`: There is no connection record for this account. */
         ConnectionNotFound404: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2782,7 +2782,7 @@ export interface components {
         /**
          * @description `link_not_found`: This link is not valid, or not any more; ask for a new one.
          *
-         *     `connection_not_found`: There is no connection record for this number.
+         *     `connection_not_found`: There is no connection record for this account.
          */
         LinkNotFoundOrConnectionNotFound404: {
             headers: {
@@ -4621,7 +4621,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ScopeMissing403"];
             /**
-             * @description `connection_not_found`: There is no connection record for this number.
+             * @description `connection_not_found`: There is no connection record for this account.
              *
              *     `qr_not_ready`: The QR code is not ready yet; ask again in a moment.
              */
@@ -5081,7 +5081,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ScopeMissing403"];
             /**
-             * @description `connection_not_found`: There is no connection record for this number.
+             * @description `connection_not_found`: There is no connection record for this account.
              *
              *     `not_found`: There is no such operation.
              */
