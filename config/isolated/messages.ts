@@ -1,6 +1,7 @@
 import { causesOf } from '../../core/causes.ts';
 import { DriverError } from '../../core/contracts/driver.ts';
 import { asError } from '../../core/error-code.ts';
+import { GatewayError } from '../../core/errors.ts';
 
 /** A call on its way to another thread. */
 export interface Call {
@@ -34,24 +35,35 @@ export interface SentError {
   readonly because: string | null;
   /** What a `DriverError` says beside its sentence. */
   readonly driver: Pick<DriverError, 'code' | 'certain' | 'retryAfterMs' | 'concerns'> | null;
+  /** What the gateway's own refusal says beside its sentence: a driver may let it through. */
+  readonly gateway: Pick<GatewayError, 'code' | 'status'> | null;
 }
 
 /** Takes apart whatever was thrown. Pure. */
 export function sentError(thrown: unknown): SentError {
   const error = asError(thrown);
   const { name, message, stack } = error;
-  const said = { name, message, stack, because: causesOf(error) };
-  if (!(error instanceof DriverError)) return { ...said, driver: null };
+  const said = { name, message, stack, because: causesOf(error), driver: null, gateway: null };
+  if (error instanceof GatewayError) {
+    const { code, status } = error;
+    return { ...said, gateway: { code, status } };
+  }
+  if (!(error instanceof DriverError)) return said;
   const { code, certain, retryAfterMs, concerns } = error;
   return { ...said, driver: { code, certain, retryAfterMs, concerns } };
 }
 
 /** The error as its own thread would have it. Pure. */
-export function receivedError({ name, message, stack, because, driver }: SentError): Error {
+export function receivedError({ name, message, stack, ...sent }: SentError): Error {
+  return Object.assign(classedError(message, sent), { name, stack });
+}
+
+function classedError(
+  message: string,
+  { because, driver, gateway }: Pick<SentError, 'because' | 'driver' | 'gateway'>,
+): Error {
   const cause = because ?? undefined;
-  const error =
-    driver === null
-      ? new Error(message, { cause })
-      : new DriverError(driver.code, message, { ...driver, cause });
-  return Object.assign(error, { name, stack });
+  if (driver !== null) return new DriverError(driver.code, message, { ...driver, cause });
+  if (gateway !== null) return new GatewayError({ ...gateway, text: message }, { cause });
+  return new Error(message, { cause });
 }

@@ -7,6 +7,7 @@ import { credentialLane } from '../lanes/credentials.ts';
 import { type ErasedCredentials, forgetCredentialsLane } from '../lanes/forget.ts';
 import { credentialContext } from '../sealed-credentials.ts';
 import type { CachedCredentials, CredentialSource } from './credential-cache.ts';
+import { sessionRefusal } from './session-refusal.ts';
 
 /** Seals and opens values; part of `Secrets`. */
 export type Sealer = Pick<Secrets, 'seal' | 'open'>;
@@ -155,7 +156,8 @@ export class FencedCredentials implements CredentialStore {
     const isValid = await write().finally(() => {
       this.#changes += 1;
     });
-    if (!isValid) throw new Error('the credentials were not written: the session lost its lease');
+    if (isValid) return;
+    throw sessionRefusal('the credentials were not written: the session lost its lease');
   }
 
   /** The first names stay: a driver begins with the link itself. One that grows keeps its position, and the latest go. */
@@ -183,6 +185,6 @@ export class FencedCredentials implements CredentialStore {
 
   #refuseWhenOver(): void {
     if (this.#parts.phase() === 'over')
-      throw new Error('the session is over: its credentials are closed');
+      throw sessionRefusal('the session is over: its credentials are closed');
   }
 }

@@ -23,6 +23,7 @@ import type { EventQueues } from './event-queues.ts';
 import type { SessionListeners } from './listeners.ts';
 import type { OpenSession } from './open-session.ts';
 import { ReceiptGroup } from './receipt-group.ts';
+import { sessionRefusal } from './session-refusal.ts';
 import { storedEvent } from './stored-values.ts';
 import { triggerOf } from './trigger.ts';
 
@@ -106,7 +107,7 @@ export class EventPort implements Port {
 
   /** @throws Error when the session is over */
   #refuseWhenOver(): void {
-    if (!this.#targets.isOpen()) throw new Error('the session is over');
+    if (!this.#targets.isOpen()) throw sessionRefusal('the session is over');
   }
 
   async #take(emitted: DriverEvent): Promise<void> {

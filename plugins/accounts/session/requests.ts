@@ -11,6 +11,7 @@ import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
 import type { SessionAnswer, SessionRequest } from './protocol.ts';
 import type { SessionRunner } from './runner.ts';
+import { isSessionRefusal } from './session-refusal.ts';
 import { restingView, sessionView } from './views.ts';
 
 /** The subject of requests to a process that hosts sessions. */
@@ -105,6 +106,7 @@ export class SessionRequests {
       return await this.#after(runner);
     } catch (error) {
       if (signal.aborted && error === signal.reason) return await this.#abandon(runner);
+      if (isSessionRefusal(error)) throw unreachable(accountId, error);
       if (error instanceof GatewayError) throw error;
       if (!(error instanceof DriverError)) {
         const { channel } = runner.live.account;

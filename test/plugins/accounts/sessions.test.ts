@@ -185,6 +185,25 @@ for (const { name, create } of databases) {
       t.notOk(driver.last.calls.includes('answer code'));
     });
 
+    t.test('what the store refuses is no fault of a driver that lets it through', async (t) => {
+      const { world, process, caller } = await begin(t, { channels: ['mail'] });
+      const { driver, faults } = process;
+      driver.behaviour.link = (session) => session.emit(ask('code'));
+      driver.behaviour.answer = async ({ account: { id }, port }) => {
+        await world.act((unit) => unit.leases.take([id], 'another', unit.now + 60_000, 60_000));
+        await port.credentials.set({ one: '1' });
+        return 'accepted';
+      };
+      const phone = newNumber();
+      const call = { channel: 'mail', method: 'code', waitForStep: true };
+      const { view } = await connect(process, caller, phone, call);
+      const answering = process.connections.answer(caller, 'mail', phone, 'code', '1');
+      await refused(t, answering, 'connection_service_unreachable');
+      const because = await answering.catch((error: unknown) => causesOf(error));
+      t.match(because, new RegExp(`account ${view.accountId}.*: .*lost its lease`));
+      t.same(faults, []);
+    });
+
     t.test('a loss after the last code of a pairing begins no new one', async (t) => {
       const { world, process, caller } = await begin(t, { pairingTimeoutMs: 10_000 });
       const phone = newNumber();
