@@ -57,8 +57,6 @@ export class ChatappAttempt {
   readonly #client: Client;
   /** Logged in on the network: leaving it means to log out. */
   linked = false;
-  /** A value was handed in, and the network has not answered: it may have let the user in. */
-  isHandingIn = false;
   login: Login | null = null;
   connection: ChatappConnection | null = null;
 

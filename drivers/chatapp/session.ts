@@ -76,10 +76,8 @@ export class ChatappSession implements Session {
 
   async answer(field: 'code' | 'password', value: string): Promise<AnswerOutcome> {
     const turn = this.#turn;
-    const { attempt } = turn;
-    const login = attempt?.login ?? null;
-    if (attempt === null || login === null) throw notConnected();
-    attempt.isHandingIn = true;
+    const login = turn.attempt?.login ?? null;
+    if (login === null) throw notConnected();
     try {
       return await login.answer(field, value);
     } catch (error) {
@@ -87,8 +85,6 @@ export class ChatappSession implements Session {
       if (isUnanswered(error)) throw notConnected();
       // The value was accepted or refused; the state event says which.
       return { accepted: true };
-    } finally {
-      attempt.isHandingIn = false;
     }
   }
 
@@ -166,7 +162,8 @@ export class ChatappSession implements Session {
       present.silence();
       return present;
     }
-    if (present?.isHandingIn === true) {
+    // A login may have let the user in, with an answer that was lost.
+    if (present !== null && present.login !== null) {
       const leaving = new Turn(this.#account, this.#port);
       this.#turn.passTo(leaving);
       this.#turn = leaving;
