@@ -128,9 +128,12 @@ export class Tries {
   }
 
   #postpone(retryAt: number | null): void {
-    if (retryAt === null || retryAt <= (this.#dueAt ?? this.#environment.clock.now())) return;
-    this.end();
+    const now = this.#environment.clock.now();
+    if (retryAt === null || retryAt <= now) return;
+    // Also a moment before the planned one: nothing hurries the try then.
     this.#isNamed = true;
+    if (retryAt <= (this.#dueAt ?? now)) return;
+    this.end();
     this.#pause(0, retryAt, 'again');
   }
 

@@ -58,6 +58,11 @@ t.test('a network that names the moment of the next try is asked then', async (t
   t.same(at, [60_000, 90_000]);
   await timers.pass(1_000);
   t.same(at, [60_000, 90_000, 200_000]);
+  tries.lost('network_unreachable', null);
+  const due = tries.dueAt ?? 0;
+  tries.lost('rate_limited', due - 1);
+  tries.wanted();
+  t.equal(tries.dueAt, due, 'nothing hurries it before an earlier moment');
 });
 
 t.test(
