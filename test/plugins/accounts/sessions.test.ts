@@ -353,7 +353,7 @@ for (const { name, create } of databases) {
     });
 
     t.test('a link of a number of others is undone on the network, also by a repeat', async (t) => {
-      const { world, process } = await begin(t, { leaseMs: 3_000 });
+      const { world, process } = await begin(t, { leaseMs: 4_500 });
       const phone = newNumber();
       await connect(process, await world.tenant('live'), phone);
       const winner = process.driver.last;
@@ -509,7 +509,7 @@ for (const { name, create } of databases) {
         ...{ type: 'state', state: 'restricted', scope: 'new_contacts', until: tomorrow },
         ...{ reason: 'blocked_by_msgapp', detail: 'As the test wants.' },
       });
-      t.ok(await process.accounts.restrictForSafety(view.accountId, Date.now() + 500));
+      t.ok(await process.accounts.restrictForSafety(view.accountId, Date.now() + 3_000));
       await until('the hold to run out', async () =>
         (await world.row(view.accountId)).status === 'connected' ? true : undefined,
       );
@@ -620,7 +620,7 @@ for (const { name, create } of databases) {
       storage.submit = async (lane, input) => {
         if (lane.name === 'accounts.transition') {
           storage.submit = submit;
-          await process.accounts.restrictForSafety(view.accountId, Date.now() + 500);
+          await process.accounts.restrictForSafety(view.accountId, Date.now() + 3_000);
         }
         return submit(lane, input);
       };
@@ -634,7 +634,7 @@ for (const { name, create } of databases) {
     t.test('what cannot be answered in time is undone', async (t) => {
       const { world, process, caller } = await begin(t, {
         requestTimeoutMs: 4_000,
-        leaseMs: 3_000,
+        leaseMs: 4_500,
       });
       const [fresh, known] = [newNumber(), newNumber()];
       const slow = { method: 'pairing_code', waitForStep: true } as const;

@@ -34,7 +34,7 @@ t.test('a bucket that accepts and never answers is given up', { timeout: 20_000 
 
 t.test('a reader may pause for longer than a bucket may be silent', async (t) => {
   const s3 = await s3Server(t);
-  const store = new S3Store(s3.settings, { ...patient, silenceMs: 150 });
+  const store = new S3Store(s3.settings, { ...patient, silenceMs: 1_000 });
   t.teardown(() => store.close());
   const path = join(t.testdir(), 'film');
   const film = Buffer.alloc(20_000_000, 'film');
@@ -45,7 +45,7 @@ t.test('a reader may pause for longer than a bucket may be silent', async (t) =>
   const left = await store.open(location, whole);
   t.ok(read && left);
   if (read === null || left === null) return;
-  await pause(600);
+  await pause(3_500);
   t.notOk(read.destroyed);
   t.ok((await buffer(read)).equals(film), 'the rest comes once it is asked for');
   t.notOk(left.destroyed);
