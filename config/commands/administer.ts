@@ -15,7 +15,7 @@ import type { Output } from './output.ts';
 import { resealSecrets } from './secrets.ts';
 import { createTenant, deleteTenant, listTenants, updateTenant } from './tenants.ts';
 
-/** Commands that change something, and leave an entry in the audit and a line in the log. */
+/** Commands that change something, and leave an entry in the audit; those of a tenant or key are a line in the log, too. */
 const changing: ReadonlySet<AdministrationCommand['name']> = new Set([
   ...(['tenants create', 'tenants update', 'tenants delete'] as const),
   ...(['keys create', 'keys revoke', 'secrets reseal'] as const),
