@@ -34,6 +34,7 @@ export interface ChatappAttemptParts {
 export interface CodeInHand {
   readonly sent: SentCode;
   readonly storage: SessionStorage;
+  readonly mayBeInside: boolean;
 }
 
 /** Listener to an attempt. */
@@ -57,6 +58,8 @@ export class ChatappAttempt {
   readonly #client: Client;
   /** Logged in on the network: leaving it means to log out. */
   linked = false;
+  /** The network may have let the user in unheard: a value was handed in and not answered, or a QR code shown. */
+  mayBeInside = false;
   login: Login | null = null;
   connection: ChatappConnection | null = null;
 
@@ -77,11 +80,12 @@ export class ChatappAttempt {
   /** Of a code login under way; null: no code was sent, or the network let the user in. */
   get codeInHand(): CodeInHand | null {
     const sent = this.linked ? null : (this.login?.sent ?? null);
-    return sent && { sent, storage: this.#parts.storage };
+    return sent && { sent, storage: this.#parts.storage, mayBeInside: this.mayBeInside };
   }
 
   /** Begins a login; resolves once its first step was shown. @param sent as `CodeLogin` takes it */
   async logIn(method: string, sent: SentCode | null = null): Promise<void> {
+    if (method === 'qr') this.mayBeInside = true;
     const { shared, account } = this.#parts;
     const parts = {
       client: this.#client,

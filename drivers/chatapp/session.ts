@@ -46,7 +46,9 @@ export class ChatappSession implements Session {
       if (turn.isOver) return;
       this.#replaced = false;
       const storage = inHand?.storage ?? this.#storage();
-      await this.#attempts.open(turn, storage).logIn(method, inHand?.sent);
+      const attempt = this.#attempts.open(turn, storage);
+      attempt.mayBeInside = inHand?.mayBeInside === true;
+      await attempt.logIn(method, inHand?.sent);
     } catch (error) {
       await this.#attempts.failed(turn, error);
     }
@@ -76,10 +78,14 @@ export class ChatappSession implements Session {
 
   async answer(field: 'code' | 'password', value: string): Promise<AnswerOutcome> {
     const turn = this.#turn;
-    const login = turn.attempt?.login ?? null;
-    if (login === null) throw notConnected();
+    const { attempt } = turn;
+    const login = attempt?.login ?? null;
+    if (attempt === null || login === null) throw notConnected();
     try {
-      return await login.answer(field, value);
+      attempt.mayBeInside = true;
+      const outcome = await login.answer(field, value);
+      attempt.mayBeInside = false;
+      return outcome;
     } catch (error) {
       await this.#attempts.failed(turn, error);
       if (isUnanswered(error)) throw notConnected();
@@ -162,14 +168,15 @@ export class ChatappSession implements Session {
       present.silence();
       return present;
     }
-    // A login may have let the user in, with an answer that was lost.
-    if (present !== null && present.login !== null) {
+    if (present?.mayBeInside === true) {
       const leaving = new Turn(this.#account, this.#port);
       this.#turn.passTo(leaving);
       this.#turn = leaving;
       return present;
     }
     const turn = this.#begin();
+    const inHand = this.#attempts.takeCodeInHand();
+    if (inHand?.mayBeInside === true) return this.#attempts.openToLeave(turn, inHand.storage);
     const storage = this.#storage();
     if (!(await storage.load())) return null;
     if (turn.isOver) throw new Error('the session is closed');
