@@ -4,6 +4,7 @@ import { contain } from './contain.ts';
 import type { Phase } from './credentials.ts';
 import type { SessionListeners } from './listeners.ts';
 import type { OpenSession } from './open-session.ts';
+import { sessionRefusal } from './session-refusal.ts';
 
 /** How long a log-out may take before the connection is cut, milliseconds. */
 const logOutMs = 3_000;
@@ -47,9 +48,9 @@ export class SessionEnding {
     return this.phase === 'open';
   }
 
-  /** @throws Error when the session is over or leaving */
+  /** @throws GatewayError `connection_service_unreachable` when the session is over or leaving */
   refuseWhenOver(): void {
-    if (!this.isOpen) throw new Error('the session is over');
+    if (!this.isOpen) throw sessionRefusal('the session is over');
   }
 
   /**

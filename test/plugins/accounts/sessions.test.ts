@@ -189,18 +189,25 @@ for (const { name, create } of databases) {
       const { world, process, caller } = await begin(t, { channels: ['mail'] });
       const { driver, faults } = process;
       driver.behaviour.link = (session) => session.emit(ask('code'));
-      driver.behaviour.answer = async ({ account: { id }, port }) => {
-        await world.act((unit) => unit.leases.take([id], 'another', unit.now + 60_000, 60_000));
-        await port.credentials.set({ one: '1' });
-        return 'accepted';
-      };
-      const phone = newNumber();
       const call = { channel: 'mail', method: 'code', waitForStep: true };
-      const { view } = await connect(process, caller, phone, call);
-      const answering = process.connections.answer(caller, 'mail', phone, 'code', '1');
-      await refused(t, answering, 'connection_service_unreachable');
-      const because = await answering.catch((error: unknown) => causesOf(error));
-      t.match(because, new RegExp(`account ${view.accountId}.*: .*lost its lease`));
+      for (const [isEmitted, why] of [
+        [false, 'lost its lease'],
+        [true, 'session is over'],
+      ] as const) {
+        driver.behaviour.answer = async (session) => {
+          const { id } = session.account;
+          await world.act((unit) => unit.leases.take([id], 'another', unit.now + 60_000, 60_000));
+          if (isEmitted) await session.state('connected');
+          else await session.port.credentials.set({ one: '1' });
+          return 'accepted';
+        };
+        const phone = newNumber();
+        const { view } = await connect(process, caller, phone, call);
+        const answering = process.connections.answer(caller, 'mail', phone, 'code', '1');
+        await refused(t, answering, 'connection_service_unreachable');
+        const because = await answering.catch((error: unknown) => causesOf(error));
+        t.match(because, new RegExp(`account ${view.accountId}.*: .*${why}`));
+      }
       t.same(faults, []);
     });
 
