@@ -22,8 +22,8 @@ export class Tries {
   #pauseMs = 0;
   #failed = 0;
   #lostAt: number | null = null;
-  /** The network has named the moment of the next try. */
-  #isNamed = false;
+  /** The network wants no try before, milliseconds since the Unix epoch; infinite when it has named no moment. */
+  #namedUntil = 0;
   /** A user waits for every try: an account is being linked. */
   #isWaitedFor = false;
   #hurriedAt = Number.NEGATIVE_INFINITY;
@@ -51,7 +51,7 @@ export class Tries {
   first(atOnce: boolean, retryAt: number | null): void {
     this.#isWaitedFor = atOnce;
     if (retryAt !== null && retryAt > this.#environment.clock.now()) {
-      this.#isNamed = true;
+      this.#namedUntil = retryAt;
       this.#pause(0, retryAt, 'first');
     } else this.#enter('first');
   }
@@ -78,7 +78,7 @@ export class Tries {
       isUnwelcome && retryAt === null
         ? reconnectMaxMs
         : nextPause(this.#pauseMs, now - this.#lostAt, reconnectMaxMs);
-    this.#isNamed = isUnwelcome || retryAt !== null;
+    this.#namedUntil = retryAt ?? (isUnwelcome ? Number.POSITIVE_INFINITY : 0);
     this.#pause(jittered(this.#pauseMs, random()), retryAt, 'again');
   }
 
@@ -109,7 +109,7 @@ export class Tries {
 
   /** The account is connected: the next loss begins anew. */
   connected(): void {
-    this.#isNamed = false;
+    this.#namedUntil = 0;
     this.anew();
     this.#isWaitedFor = false;
   }
@@ -122,6 +122,10 @@ export class Tries {
     this.#turn?.over();
   }
 
+  get #isNamed(): boolean {
+    return this.#namedUntil > this.#environment.clock.now();
+  }
+
   /** A pause is under way, or the next try waits for its turn. */
   get #isPlanned(): boolean {
     return this.#cancelPause !== null || this.#turn?.waits === true;
@@ -130,8 +134,8 @@ export class Tries {
   #postpone(retryAt: number | null): void {
     const now = this.#environment.clock.now();
     if (retryAt === null || retryAt <= now) return;
-    // Also a moment before the planned one: nothing hurries the try then.
-    this.#isNamed = true;
+    // Also a moment before the planned one: nothing hurries the try until then.
+    this.#namedUntil = Math.max(this.#namedUntil, retryAt);
     if (retryAt <= (this.#dueAt ?? now)) return;
     this.end();
     this.#pause(0, retryAt, 'again');
