@@ -38,8 +38,9 @@ export async function connectRefusal(
   const accounts = await unit.accounts.ofTenants([input.tenantId]);
   const message = capReached(accounts, input.accountsCap, row === undefined);
   if (message === null) return null;
-  // The owner of a phone is not told how many accounts its tenant has.
-  return input.link === undefined ? { code: 'account_cap', message } : { code: 'account_cap' };
+  // Neither the owner of a phone nor a key that is limited to accounts is told how many its tenant has.
+  const mayKnow = input.link === undefined && input.onlyAccountId === undefined;
+  return mayKnow ? { code: 'account_cap', message } : { code: 'account_cap' };
 }
 
 /** Why one more account is one too many, in a sentence; null where it is not. */
