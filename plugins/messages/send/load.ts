@@ -73,6 +73,13 @@ export async function loadBatch(
   );
   const contactsByName = new Map<string, string>();
   for (const contact of contacts.values()) enterNames(contactsByName, contact);
+  const refused = sends.filter(
+    (send) => send.accountId === null && chooseAccount(accounts, send) instanceof GatewayError,
+  );
+  const tenantsRefused = [...new Set(refused.map(({ tenantId }) => tenantId))];
+  for (const account of await unit.sending.disconnected(tenantsRefused)) {
+    accounts.set(account.id, account);
+  }
   const pairs = sends.flatMap((send): Pair[] => {
     const account = chooseAccount(accounts, send);
     if (account instanceof GatewayError) return [];

@@ -74,15 +74,28 @@ export class SendingTable extends SqlTable {
   }
 
   /**
-   * What a send may choose from, with what cannot send, which refusals name: all that is not removed. The caller has
-   * locked the tenants.
+   * What a send may choose from: not removed and `connected`, `connecting` or `restricted`. The caller has locked the
+   * tenants.
    */
-  async candidates(tenantIds: readonly string[]): Promise<readonly SendingAccount[]> {
+  candidates(tenantIds: readonly string[]): Promise<readonly SendingAccount[]> {
+    return this.#accounts(tenantIds, "in ('connected', 'connecting', 'restricted')");
+  }
+
+  /** What no send may choose, for the refusal that names the only account there is. */
+  disconnected(tenantIds: readonly string[]): Promise<readonly SendingAccount[]> {
+    return this.#accounts(tenantIds, "= 'disconnected'");
+  }
+
+  async #accounts(
+    tenantIds: readonly string[],
+    status: string,
+  ): Promise<readonly SendingAccount[]> {
     if (tenantIds.length === 0) return [];
     const rows = await this.db.rows<CandidateColumns>(
       `select id, tenant_id, channel, status, linked, restricted_until, ramp_day_one,
          outbound_sequence
-       from accounts where removed_at is null and tenant_id in (${placeholders(tenantIds.length)})`,
+       from accounts where removed_at is null and tenant_id in (${placeholders(tenantIds.length)})
+         and status ${status}`,
       tenantIds,
     );
     return rows.map(candidate);

@@ -521,6 +521,9 @@ function reads(ids: readonly string[]): readonly Read[] {
   add('accept: accounts to choose from', 100, (tables) =>
     tables.sending.candidates(tenants.slice(0, 2)),
   );
+  add('accept: accounts that a refusal names', 100, (tables) =>
+    tables.sending.disconnected(tenants.slice(0, 2)),
+  );
   // Each name, tenant, account, contact, thread and counter, and the messages that make a contact busy.
   const busy = { messages: 10, windowMs: Date.now() - start };
   add('accept: contacts by id', 13 * (7 + 10), ({ sending }) =>
