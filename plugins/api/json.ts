@@ -85,12 +85,21 @@ function oddityOf(value: unknown, depth: number): Oddity | null {
   if (typeof value === 'string') return oddText(value, '');
   if (typeof value !== 'object' || value === null) return null;
   if (depth === maxDepth) return { at: '', predicate: tooDeep };
+  if (Array.isArray(value)) return oddityIn(value, depth);
   for (const [key, item] of Object.entries(value)) {
     if (key === '__proto__') return { at: '', predicate: 'has a key "__proto__"' };
     const odd = oddText(key, ' in a key');
     if (odd !== null) return odd;
     const deeper = oddityOf(item, depth + 1);
     if (deeper !== null) return { ...deeper, at: `${step(key)}${deeper.at}` };
+  }
+  return null;
+}
+
+function oddityIn(list: readonly unknown[], depth: number): Oddity | null {
+  for (let index = 0; index < list.length; index += 1) {
+    const odd = oddityOf(list[index], depth + 1);
+    if (odd !== null) return { ...odd, at: `${step(index)}${odd.at}` };
   }
   return null;
 }
