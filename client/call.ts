@@ -142,9 +142,12 @@ function pieceByPiece({ body }: Response, onPiece: () => void): Promise<string> 
   return new Response(body?.pipeThrough(pieces)).text();
 }
 
-/** A parameter in the path; an empty one would make it the path of another operation. */
-function stepOf(name: string, value: string | number | undefined): string {
-  if (value === undefined || value === '') throw new TypeError(`path.${name} is missing`);
+/** A parameter in the path; an empty one, or dots, would make it the path of another operation. */
+function stepOf(name: string, value: string | number | null | undefined): string {
+  if (value === undefined || value === null || value === '') {
+    throw new TypeError(`path.${name} is missing`);
+  }
+  if (value === '.' || value === '..') throw new TypeError(`path.${name} is no name`);
   return encodeURIComponent(value);
 }
 

@@ -105,7 +105,7 @@ export function errorOf(
     return new Unreachable(undefined, answer);
   }
   const isAstray = code === 'not_found' && !baseUrl.endsWith('/v1');
-  const hint = isAstray ? ' The base address has to end in /v1.' : '';
+  const hint = isAstray ? ' A base address ends in /v1, unless a proxy adds it.' : '';
   // A newer gateway may know further codes; the types are those of this version.
   return new Refusal(code as ErrorCode, answer, fields, hint);
 }

@@ -59,6 +59,9 @@ t.test('on a gateway', async (t) => {
     const told = { name: 'TypeError', message: 'path.id is missing' };
     await t.rejects(nameless, told);
     await t.rejects(client.call('get_message', { path: { id: '' } }), told);
+    // @ts-expect-error a program without types may have none
+    await t.rejects(client.call('get_message', { path: { id: null } }), told);
+    await t.rejects(client.call('get_message', { path: { id: '..' } }), { message: /no name/ });
   });
 
   await t.test('a time-out may be longer than a timer', async (t) => {
@@ -329,8 +332,8 @@ t.test('an answer of somebody else is no refusal', async (t) => {
 t.test('a base address without /v1 is named where there is no such operation', async (t) => {
   const said = { error_code: 'not_found', error: 'There is no such operation.' };
   for (const [base, error] of [
-    ['', `${said.error} The base address has to end in /v1.`],
-    ['/', `${said.error} The base address has to end in /v1.`],
+    ['', `${said.error} A base address ends in /v1, unless a proxy adds it.`],
+    ['/', `${said.error} A base address ends in /v1, unless a proxy adds it.`],
     ['/v1/', said.error],
   ] as const) {
     const fetch = async () => Response.json(said, { status: 404 });
