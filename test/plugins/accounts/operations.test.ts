@@ -445,7 +445,7 @@ for (const { name, create } of databases) {
         t.match(await call(id, { account: of }), gone, id);
       }
       t.match(await call('disconnect_msgapp', { phone }), {
-        error: 'There is no connection record for this number.',
+        error: 'There is no connection record for this account.',
       });
     });
 
