@@ -85,7 +85,8 @@ async function restrictedForStrangers(t: Test, account: Linked): Promise<void> {
   const { api } = tenant;
   await befall(api, phone, { type: 'restrict', scope: 'new_contacts' });
   await receive(api, phone, { from: { phone: phoneNumber(901) }, text: 'after the restriction' });
-  t.equal((await untilStatus(api, family, phone, 'connected')).reason, null);
+  const { reason } = await untilStatus(api, family, phone, 'connected');
+  t.equal(reason, `blocked_by_${family}`, 'it says why');
   await untilMessage(api, await sendAccepted(api, friend), 'read');
   if (family === 'msgapp') {
     const opener = { account_id: id, to: { phone: phoneNumber(902) } };
@@ -95,7 +96,7 @@ async function restrictedForStrangers(t: Test, account: Linked): Promise<void> {
     await receive(api, phone, { from: { phone: phoneNumber(903) }, text: 'after it was lifted' });
     await untilMessage(api, await sendAccepted(api, opener), 'read');
   }
-  await account.raised(t, 'the status says nothing of it', connected);
+  await account.raised(t, 'no event says so', connected);
 }
 
 async function dropped(t: Test, account: Linked): Promise<void> {
