@@ -8,8 +8,8 @@ const transfers: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Fails a transfer whose wait, named by the network, is too long to sleep through. A sleeping transfer looks silent, and
- * would be asked for again inside the wait.
+ * Fails a transfer when the network names a wait that is too long. A transfer that sleeps looks silent, and would be
+ * asked for again before the wait is over.
  * @param longestMs the longest wait that is slept through, milliseconds
  */
 export function failingTransfers(longestMs: number): RpcCallMiddleware {

@@ -121,7 +121,7 @@ async function compare(unit: Unit, owner: string, { kind, held }: HeldLeases): P
     const row = rowOf.get(id);
     return row?.wanted === false && row.owner === owner;
   });
-  // Ended by this process itself: whoever did it closes what it held, in its own way.
+  // This process ended the lease itself: whoever ended the lease closes the session.
   const isEndedHere = ({ id, number }: LeaseToken) => {
     const row = rowOf.get(id);
     return row?.wanted === false && row.owner === null && row.fence === number;

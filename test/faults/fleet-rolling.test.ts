@@ -14,7 +14,7 @@ const leaseS = 20;
 /** In which a process ends after its drain, and its sessions are elsewhere: long before a lease could end. */
 const atOnceMs = 0.4 * leaseS * 1_000;
 
-/** Between two looks of a load balancer, milliseconds; a small run needs few to see a drain. */
+/** A balancer checks each process in this interval, milliseconds. */
 const lookMs = scale < 1 ? 250 : 50;
 
 /** What a client may meet: an answer as ever, or a process that does not listen any more. */

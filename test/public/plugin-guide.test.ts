@@ -47,7 +47,7 @@ t.test('the plugin of docs/plugins.md', async (t) => {
   });
   t.match(own.stdout, /pass 2\n.*fail 0\n/s, "the plugin's own tests, on the packed gateway");
 
-  // Whom the plugin of the events calls, and what it says.
+  // The pager receives the calls of the guide's event handler.
   const pager = createServer((request, response) => {
     textOf(request).then((said) => pager.emit('called', said));
     response.end();

@@ -38,7 +38,7 @@ export async function connectRefusal(
   const accounts = await unit.accounts.ofTenants([input.tenantId]);
   const message = capReached(accounts, input.accountsCap, row === undefined);
   if (message === null) return null;
-  // Neither the owner of a phone nor a key that is limited to accounts is told how many its tenant has.
+  // Counts of the tenant are hidden from the phone's owner and from a key with account_ids.
   const mayKnow = input.link === undefined && input.onlyAccountId === undefined;
   return mayKnow ? { code: 'account_cap', message } : { code: 'account_cap' };
 }

@@ -6,7 +6,7 @@ import type { ConnectOptions } from '../contract.ts';
 export const Flag = (description: string) =>
   Type.Optional(Type.Boolean({ description, default: false }));
 
-/** A field that a connect may leave as it was: a default would be filled in, and could not be told from one that is given. */
+/** An import field has no default: an absent field keeps the earlier choice. */
 const Kept = (description: string) => Type.Optional(Type.Boolean({ description }));
 
 /** The fields of a connect operation that say what is imported. */

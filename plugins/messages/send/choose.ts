@@ -123,7 +123,7 @@ export function chooseContact(
   };
 }
 
-/** Whom the channels of the specification reach, with or without their drivers. */
+/** The recipients of the two specified channels; a process without a driver needs this rule. */
 const specifiedRecipients: ReadonlyMap<string, SendingChannel['recipients']> = new Map([
   ['msgapp_web', 'phone'],
   ['chatapp', 'contacts'],

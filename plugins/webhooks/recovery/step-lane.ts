@@ -100,7 +100,7 @@ interface Target {
   readonly tenant: Pick<Tenant, 'disabled'>;
 }
 
-/** The most late deliveries that one step reads: those that are sent may stand behind others that are not. */
+/** The most late deliveries that one step reads, in rows. */
 const lateMost = 1_000;
 
 /**
