@@ -1,5 +1,6 @@
 import type { Driver } from './contracts/driver.ts';
-import { GatewayError } from './errors.ts';
+import { type ErrorCode, GatewayError } from './errors.ts';
+import { wrongField } from './field-refusals.ts';
 
 type Naming = Pick<Driver, 'address'>;
 
@@ -7,6 +8,17 @@ type Naming = Pick<Driver, 'address'>;
 export interface ChannelDrivers {
   channels(): readonly string[];
   driverOf(channel: string, mode: 'live' | 'test'): Driver | null;
+}
+
+/** The refusal of a field that names a channel which this gateway does not have. */
+export function unknownChannel(path: string, channels: ChannelDrivers): GatewayError {
+  return wrongField(path, `must be one of ${channels.channels().join(', ')}`);
+}
+
+/** The refusal of a request that needs a driver which is missing or broken. */
+export function noWorkingDriver(channel: string, code: ErrorCode): GatewayError {
+  const message = `This gateway has no working driver for ${channel}; its log says why.`;
+  return new GatewayError(code, { message });
 }
 
 /** What a text is as an address, by channel. */

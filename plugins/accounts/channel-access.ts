@@ -1,3 +1,4 @@
+import { noWorkingDriver } from '../../core/contact-address.ts';
 import type { Caller } from '../../core/contracts/caller.ts';
 import type { Driver } from '../../core/contracts/driver.ts';
 import { GatewayError } from '../../core/errors.ts';
@@ -53,9 +54,8 @@ export class ChannelDirectory {
     const { driver, reason } = this.access(caller, channel);
     if (reason === 'plan_without_channels') throw new GatewayError(reason);
     if (reason === 'driver_off') {
-      const message =
-        this.unknown(channel) ??
-        'This gateway has no working driver for the channel; its log says why.';
+      const message = this.unknown(channel);
+      if (message === undefined) throw noWorkingDriver(channel, 'channel_not_enabled');
       throw new GatewayError('channel_not_enabled', { message });
     }
     if (reason !== null) throw new GatewayError('channel_not_enabled');

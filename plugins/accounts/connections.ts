@@ -2,6 +2,7 @@ import type { Caller } from '../../core/contracts/caller.ts';
 import type { LinkMethod } from '../../core/contracts/driver.ts';
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import { type ErrorCode, GatewayError } from '../../core/errors.ts';
+import { wrongFields } from '../../core/field-refusals.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { mayUse } from '../../core/scopes.ts';
 import type { Plans } from '../tenants/contract.ts';
@@ -209,6 +210,5 @@ function notAwaited(channel: string, field: string): GatewayError {
 function refusal(field: string, message: string): GatewayError {
   if (field === 'code') return new GatewayError('invalid_code', { message });
   if (field === 'password') return new GatewayError('invalid_password', { message });
-  const details = [{ path: 'body/value', message }];
-  return new GatewayError('invalid_request', { message, details });
+  return wrongFields([{ path: 'body/value', message }]);
 }

@@ -1,4 +1,5 @@
-import { GatewayError } from '../../core/errors.ts';
+import type { GatewayError } from '../../core/errors.ts';
+import { wrongField } from '../../core/field-refusals.ts';
 import type { AnyOperation } from '../../core/operation.ts';
 import type { RequestParts } from './contract.ts';
 import { refuseOddValue } from './json.ts';
@@ -114,7 +115,7 @@ export class InputValidator {
 
   /** The refusal of a body where none is defined. */
   needlessBody(): GatewayError {
-    return refusedBody('body is not defined for this operation');
+    return wrongField('body', 'is not defined for this operation');
   }
 
   /**
@@ -126,12 +127,8 @@ export class InputValidator {
     const body = {};
     this.#body.check(body);
     if (this.#operation.bodyOptional === true) return body;
-    throw refusedBody('body is required');
+    throw wrongField('body', 'is required');
   }
-}
-
-function refusedBody(message: string): GatewayError {
-  return new GatewayError('invalid_request', { message, details: [{ path: 'body', message }] });
 }
 
 function headerSchema(name: string, schema: object): object {

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { GatewayError } from '../../core/errors.ts';
+import type { GatewayError } from '../../core/errors.ts';
+import { wrongFields } from '../../core/field-refusals.ts';
 import { shortened } from '../../core/validation-messages.ts';
 import { doubledKey, shape } from './json-text.ts';
 
@@ -134,6 +135,5 @@ function refused(
   }: { readonly path?: string; readonly field?: string; readonly cause?: unknown } = {},
 ): GatewayError {
   const message = `${path === 'body' ? 'the body' : path} ${predicate}`;
-  const details = [{ path: `${path}${field}`, message }];
-  return new GatewayError('invalid_request', { message, details, cause });
+  return wrongFields([{ path: `${path}${field}`, message }], 'invalid_request', cause);
 }

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { GatewayError } from '../../core/errors.ts';
+import { wrongFields } from '../../core/field-refusals.ts';
 import type { AnyOperation } from '../../core/operation.ts';
 import { announcesBody, checkContentType, readBody } from './body.ts';
 import { type Input, type InputValidator, noHeaders, nothing } from './input.ts';
 import { parseBody } from './json.ts';
-import { refused, TextCoercion } from './text-coercion.ts';
+import { TextCoercion, wrongValue } from './text-coercion.ts';
 
 /** A request as the HTTP layer knows it. */
 export interface RawInput {
@@ -52,7 +52,7 @@ export class InputReader {
       const text = [value].flat().join(', ');
       // Node joins the values of several headers with it.
       if (text.includes(', ') && isRepeated(rawHeaders, name)) {
-        throw refused('header', name, 'must be given only once');
+        throw wrongValue('header', name, 'must be given only once');
       }
       given ??= {};
       given[name] = this.#validator.header(name, headerText(text));
@@ -99,10 +99,6 @@ function checkQueryEncoding(url: string): void {
     decodeURIComponent(url.slice(start + 1));
   } catch (cause) {
     const message = 'query is not validly percent-encoded';
-    throw new GatewayError('invalid_request', {
-      message,
-      details: [{ path: 'query', message }],
-      cause,
-    });
+    throw wrongFields([{ path: 'query', message }], 'invalid_request', cause);
   }
 }

@@ -1,4 +1,5 @@
-import { GatewayError } from '../../core/errors.ts';
+import type { GatewayError } from '../../core/errors.ts';
+import { wrongField } from '../../core/field-refusals.ts';
 import type { RequestPart } from '../../core/validation-messages.ts';
 import { plainSchema } from './schemas.ts';
 
@@ -31,8 +32,8 @@ export class TextCoercion {
   read(texts: object): Record<string, unknown> {
     const values: Record<string, unknown> = Object.create(null);
     for (const [name, text] of Object.entries(texts)) {
-      if (typeof text !== 'string') throw refused(this.#part, name, 'must be given only once');
-      if (text.includes('\0')) throw refused(this.#part, name, 'must not contain NUL');
+      if (typeof text !== 'string') throw wrongValue(this.#part, name, 'must be given only once');
+      if (text.includes('\0')) throw wrongValue(this.#part, name, 'must not contain NUL');
       values[name] = convert(text, this.#kinds.get(name));
     }
     return values;
@@ -40,10 +41,8 @@ export class TextCoercion {
 }
 
 /** A refusal of one value of a request. @param predicate what follows its path in the sentence */
-export function refused(part: RequestPart, name: string, predicate: string): GatewayError {
-  const path = `${part}/${name.slice(0, 100)}`;
-  const message = `${path} ${predicate}`;
-  return new GatewayError('invalid_request', { message, details: [{ path, message }] });
+export function wrongValue(part: RequestPart, name: string, predicate: string): GatewayError {
+  return wrongField(`${part}/${name.slice(0, 100)}`, predicate);
 }
 
 function convert(text: string, kind: Kind | undefined): unknown {

@@ -1,6 +1,6 @@
 import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
-import { GatewayError } from '../../core/errors.ts';
+import { wrongFields } from '../../core/field-refusals.ts';
 import type { JsonSchema } from '../../core/schemas.ts';
 import { type RequestPart, validationDetails } from '../../core/validation-messages.ts';
 import { refuseOpen, withoutNames } from './schemas.ts';
@@ -72,7 +72,6 @@ export class PartValidator {
       this.#checkAll(value);
       errors = this.#checkAll.errors ?? errors;
     }
-    const details = validationDetails(this.#part, errors);
-    throw new GatewayError('invalid_request', { message: details[0]?.message, details });
+    throw wrongFields(validationDetails(this.#part, errors));
   }
 }

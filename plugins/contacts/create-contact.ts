@@ -2,12 +2,14 @@ import type { Static } from 'typebox';
 import {
   addressDescription,
   type ChannelDrivers,
+  noWorkingDriver,
   parseAddress,
+  unknownChannel,
 } from '../../core/contact-address.ts';
 import type { Caller } from '../../core/contracts/caller.ts';
 import { GatewayError } from '../../core/errors.ts';
+import { phoneField, wrongField } from '../../core/field-refusals.ts';
 import { type AnyOperation, operation } from '../../core/operation.ts';
-import { parsePhone } from '../../core/phone.ts';
 import type { ContactKey } from './contract.ts';
 import type { CreateContactInput, CreatedContact } from './create.ts';
 import { ContactSchema, CreateContactBody, contactExample } from './schemas.ts';
@@ -69,35 +71,21 @@ function keyOf(
   { tenantId, mode, disabled }: Caller,
   { channel, phone, address }: Static<typeof CreateContactBody>,
 ): ContactKey {
-  const names = channels.channels();
-  if (!names.includes(channel)) throw wrong('channel', `must be one of ${names.join(', ')}`);
+  if (!channels.channels().includes(channel)) throw unknownChannel('body/channel', channels);
   const driver = channels.driverOf(channel, mode);
   if (disabled.has(channel)) throw new GatewayError('channel_not_enabled');
-  if (driver === null) {
-    const message = 'This gateway has no working driver for the channel; its log says why.';
-    throw new GatewayError('channel_not_enabled', { message });
-  }
+  if (driver === null) throw noWorkingDriver(channel, 'channel_not_enabled');
   const hasAddresses = driver.capabilities.recipients === 'address';
   const key = { tenantId, channel };
   if (hasAddresses) {
-    if (phone !== undefined) throw wrong('phone', `names nobody on ${channel}: give address`);
+    if (phone !== undefined)
+      throw wrongField('body/phone', `names nobody on ${channel}: give address`);
     const networkId = parseAddress(driver, address ?? '');
-    if (networkId === null) throw wrong('address', `must be ${addressDescription(driver)}`);
+    if (networkId === null)
+      throw wrongField('body/address', `must be ${addressDescription(driver)}`);
     return { ...key, phone: null, networkId };
   }
-  if (address !== undefined) throw wrong('address', `names nobody on ${channel}: give phone`);
-  const parsed = parsePhone(phone ?? '');
-  if (parsed !== null) return { ...key, phone: parsed, networkId: null };
-  const problem = 'must be a phone number in E.164 format, such as +12025550123';
-  throw wrong('phone', problem, 'invalid_phone_number');
-}
-
-function wrong(
-  field: string,
-  problem: string,
-  code: 'invalid_request' | 'invalid_phone_number' = 'invalid_request',
-): GatewayError {
-  const path = `body/${field}`;
-  const message = `${path} ${problem}`;
-  return new GatewayError(code, { message, details: [{ path, message }] });
+  if (address !== undefined)
+    throw wrongField('body/address', `names nobody on ${channel}: give phone`);
+  return { ...key, phone: phoneField('body/phone', phone ?? ''), networkId: null };
 }

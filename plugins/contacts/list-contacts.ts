@@ -1,7 +1,7 @@
-import { addressesOf, type ChannelDrivers } from '../../core/contact-address.ts';
+import { addressesOf, type ChannelDrivers, unknownChannel } from '../../core/contact-address.ts';
 import type { ActingCaller } from '../../core/contracts/caller.ts';
 import type { ContactPage, ContactQuery } from '../../core/contracts/contacts.ts';
-import { GatewayError } from '../../core/errors.ts';
+import { wrongPhone } from '../../core/field-refusals.ts';
 import { listPosition } from '../../core/list-position.ts';
 import { type AnyOperation, operation } from '../../core/operation.ts';
 import { parsePhoneInAddress } from '../../core/phone.ts';
@@ -82,7 +82,8 @@ export async function contactPage(
   if (found.length === 0 && channel !== null && !channels.channels().includes(channel)) {
     // A driver that was taken out leaves its contacts.
     const filter = { channel, phone: null, before: null, accounts: accountIds, limit: 1 };
-    if ((await list(tenantId, filter)).length === 0) throw unknownChannel(channels);
+    if ((await list(tenantId, filter)).length === 0)
+      throw unknownChannel('query/channel', channels);
   }
   const contacts = found.slice(0, limit);
   const last = found.length > limit ? contacts.at(-1) : undefined;
@@ -91,22 +92,10 @@ export async function contactPage(
   return { contacts: contacts.map(contactView), next_cursor };
 }
 
-function unknownChannel(channels: ChannelDrivers): GatewayError {
-  const message = `query/channel must be one of ${channels.channels().join(', ')}`;
-  return new GatewayError('invalid_request', {
-    message,
-    details: [{ path: 'query/channel', message }],
-  });
-}
-
 function phoneOf(text: string): string {
   const phone = parsePhoneInAddress(text);
   if (phone !== null) return phone;
-  const message = 'query/phone must be a phone number in E.164 format, such as +12025550123';
-  throw new GatewayError('invalid_phone_number', {
-    message,
-    details: [{ path: 'query/phone', message }],
-  });
+  throw wrongPhone('query/phone');
 }
 
 /**

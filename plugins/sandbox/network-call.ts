@@ -1,6 +1,7 @@
 import type { Caller } from '../../core/contracts/caller.ts';
 import { type ErrorCode, GatewayError } from '../../core/errors.ts';
-import { parsePhone, parsePhoneInAddress } from '../../core/phone.ts';
+import { wrongField, wrongPhone } from '../../core/field-refusals.ts';
+import { parsePhoneInAddress } from '../../core/phone.ts';
 import type { Cursors } from '../secrets/contract.ts';
 import type {
   SimulatedNetworkControl,
@@ -64,7 +65,7 @@ export async function phoneAddress(
 ): Promise<SimulatedPhoneAddress> {
   const network = networkOf(sandbox, caller);
   const phone = parsePhoneInAddress(named.phone);
-  if (phone === null) throw notAPhone('path/phone');
+  if (phone === null) throw wrongPhone('path/phone');
   if (named.channel !== undefined) {
     if (!sandbox.channels().includes(named.channel)) {
       throw notAChannel(`must be one of ${sandbox.channels().join(', ')}`);
@@ -81,30 +82,8 @@ export async function phoneAddress(
   return { network: caller.tenantId, channel, phone };
 }
 
-/**
- * A number from a request's body.
- * @param path location in the request, such as `body/from/phone`
- * @throws GatewayError `invalid_phone_number` naming the field
- */
-export function phoneFrom(text: string, path: string): string {
-  const phone = parsePhone(text);
-  if (phone === null) throw notAPhone(path);
-  return phone;
-}
-
-/** A validation refusal about one field. */
-export function invalid(path: string, predicate: string): GatewayError {
-  const message = `${path} ${predicate}`;
-  return new GatewayError('invalid_request', { message, details: [{ path, message }] });
-}
-
 function notAChannel(predicate: string): GatewayError {
-  return invalid('query/channel', predicate);
-}
-
-function notAPhone(path: string): GatewayError {
-  const message = `${path} is not a phone number in E.164 format`;
-  return new GatewayError('invalid_phone_number', { message, details: [{ path, message }] });
+  return wrongField('query/channel', predicate);
 }
 
 async function answered<Value>(call: Promise<Value>): Promise<Value> {

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Json } from '../../core/contracts/json.ts';
 import { GatewayError } from '../../core/errors.ts';
+import { wrongField } from '../../core/field-refusals.ts';
 import type { Cursors } from './contract.ts';
 
 const algorithm = 'aes-256-ctr';
@@ -63,6 +64,5 @@ function hash(key: Buffer, ...parts: readonly (string | Buffer)[]): Buffer {
 
 function refusal(field: string | undefined): GatewayError {
   if (field === undefined) return new GatewayError('invalid_cursor');
-  const detail = { path: `query/${field}`, message: 'is not a cursor of this operation' };
-  return new GatewayError('invalid_cursor', { details: [detail] });
+  return wrongField(`query/${field}`, 'is not a cursor of this operation', 'invalid_cursor');
 }

@@ -1,5 +1,6 @@
 import type { Lane, Tables } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
+import { wrongField } from '../../core/field-refusals.ts';
 import { oneByOne } from '../../core/one-by-one.ts';
 import { type PruneLane, pruneLane } from '../../core/pruning.ts';
 import type { ApiKey, KeySettings, NewKey } from './contract.ts';
@@ -50,9 +51,7 @@ async function keyRefusal(
     return new GatewayError('unauthorized');
   }
   if (expiresAt !== null && expiresAt <= unit.now) {
-    const message = 'The end of a key must lie in the future.';
-    const details = [{ path: 'body/expires_at', message }];
-    return new GatewayError('invalid_request', { message, details });
+    return wrongField('body/expires_at', 'must be in the future');
   }
   const accounts = accountIds === null ? [] : await unit.accounts.ofTenants([tenantId]);
   const unknown = accountIds?.find((id) => !accounts.some((account) => account.id === id));

@@ -1,5 +1,6 @@
 import type { Caller } from '../../core/contracts/caller.ts';
 import { GatewayError } from '../../core/errors.ts';
+import { wrongField } from '../../core/field-refusals.ts';
 import { missingScope, type Scope, scopes } from '../../core/scopes.ts';
 import type { KeySettings } from './contract.ts';
 
@@ -50,10 +51,7 @@ export function keySettingsOf(wanted: WantedKey, maker: Maker): KeySettings {
 
 function confirmsOf({ confirmSends }: WantedKey, maker: Maker): boolean {
   if (!maker.confirmSends || confirmSends !== false) return confirmSends ?? maker.confirmSends;
-  throw wrong(
-    'body/confirm_sends',
-    'body/confirm_sends must be true, as in the key that makes this one',
-  );
+  throw wrongField('body/confirm_sends', 'must be true, as in the key that makes this one');
 }
 
 function scopesOf({ scopes: named, accountIds }: WantedKey, maker: Maker): KeySettings['scopes'] {
@@ -62,30 +60,23 @@ function scopesOf({ scopes: named, accountIds }: WantedKey, maker: Maker): KeySe
     if (accountIds === undefined) return own;
     const left = (own ?? scopes).filter((scope) => !tenantWide.includes(scope));
     if (left.length > 0) return left;
-    throw wrong(
+    throw wrongField(
       'body/scopes',
-      'body/scopes would be empty: the key that makes this one has no scope that a key limited to accounts can have',
+      'would be empty: the key that makes this one has no scope that a key limited to accounts can have',
     );
   }
   const missing = named.find((scope) => maker.scopes?.has(scope) === false);
   if (missing !== undefined) throw missingScope(missing);
   const wide = scopeTooWide({ scopes: named, accountIds: accountIds ?? null });
   if (wide === null) return scopes.filter((scope) => named.includes(scope));
-  throw wrong(
+  throw wrongField(
     'body/scopes',
-    `body/scopes names "${wide}", which a key that is limited to accounts cannot have`,
+    `names "${wide}", which a key that is limited to accounts cannot have`,
   );
 }
 
 function endOf({ expiresAt }: WantedKey, maker: Maker): number | null {
   if (maker.expiresAt === null) return expiresAt ?? null;
   if (expiresAt === undefined || expiresAt <= maker.expiresAt) return expiresAt ?? maker.expiresAt;
-  throw wrong(
-    'body/expires_at',
-    'body/expires_at must not be later than the end of the key that makes it',
-  );
-}
-
-function wrong(path: string, message: string): GatewayError {
-  return new GatewayError('invalid_request', { message, details: [{ path, message }] });
+  throw wrongField('body/expires_at', 'must not be later than the end of the key that makes it');
 }

@@ -1,16 +1,11 @@
 import type { EventType } from '../../core/contracts/events.ts';
-import { type ErrorCode, type ErrorDetail, GatewayError } from '../../core/errors.ts';
-
-/** A refusal for fields of the request. */
-function refused(code: ErrorCode, details: readonly ErrorDetail[]): GatewayError {
-  return new GatewayError(code, { message: details[0]?.message, details });
-}
+import { GatewayError } from '../../core/errors.ts';
+import { wrongField, wrongFields } from '../../core/field-refusals.ts';
 
 /** For the replay of an event whose type the tenant does not have: it would end as suppressed. */
 export function eventTypeNotReplayed(type: EventType, set: readonly EventType[]): GatewayError {
-  const path = 'path/deliveryId';
-  const message = `${path} is of ${type}, which is not an event type of the account; ${choice(set)}`;
-  return refused('invalid_event_type', [{ path, message }]);
+  const problem = `is of ${type}, which is not an event type of the account; ${choice(set)}`;
+  return wrongField('path/deliveryId', problem, 'invalid_event_type');
 }
 
 function choice(set: readonly EventType[]): string {
@@ -26,12 +21,12 @@ export function unknownEventTypes(
     path,
     message: `${path} is not an event type of the account; ${choice(set)}`,
   }));
-  return refused('invalid_event_type', details);
+  return wrongFields(details, 'invalid_event_type');
 }
 
 /** For a URL that the egress guard refuses. @param reason a sentence */
 export function urlNotAllowed(reason: string): GatewayError {
-  return refused('url_not_allowed', [{ path: 'body/url', message: reason }]);
+  return wrongFields([{ path: 'body/url', message: reason }], 'url_not_allowed');
 }
 
 /** The refusal of a URL whose host no name server tells: the URL may be right. @param reason a sentence */
@@ -42,20 +37,18 @@ export function urlNotChecked(reason: string): GatewayError {
 
 /** For a name that could be taken for an id. */
 export function nameReserved(): GatewayError {
-  const message = 'body/name must not begin with wh_, as ids do, nor be . or ..';
-  return refused('invalid_request', [{ path: 'body/name', message }]);
+  return wrongField('body/name', 'must not begin with wh_, as ids do, nor be . or ..');
 }
 
 /** For a name that another subscription of the tenant has. */
 export function nameTaken(): GatewayError {
-  const message = 'body/name is the name of another webhook; names are unique';
-  return refused('invalid_request', [{ path: 'body/name', message }]);
+  return wrongField('body/name', 'is the name of another webhook; names are unique');
 }
 
 /** For a subscription above the limit of a tenant. */
 export function tooManyWebhooks(most: number): GatewayError {
   const message = `The account has ${most} webhooks, the most it may have; delete one that is not needed.`;
-  return refused('invalid_request', [{ path: 'body', message }]);
+  return wrongFields([{ path: 'body', message }]);
 }
 
 /** For channels in a filter that are not there, by their indexes. */
@@ -64,18 +57,15 @@ export function unknownChannels(at: readonly number[], channels: readonly string
     const path = `body/channels/${index}`;
     return { path, message: `${path} is no channel; there are ${channels.join(', ')}` };
   });
-  return refused('invalid_request', details);
+  return wrongFields(details);
 }
 
 /** For an account in a filter that the tenant does not have, by its index. */
 export function unknownAccount(index: number): GatewayError {
-  const path = `body/account_ids/${index}`;
-  const message = `${path} is not the id of an account of yours`;
-  return refused('invalid_request', [{ path, message }]);
+  return wrongField(`body/account_ids/${index}`, 'is not the id of an account of yours');
 }
 
 /** For the replay of a test. */
 export function testNotReplayed(): GatewayError {
-  const message = 'path/deliveryId is a test, which is never repeated; send another one';
-  return refused('invalid_request', [{ path: 'path/deliveryId', message }]);
+  return wrongField('path/deliveryId', 'is a test, which is never repeated; send another one');
 }

@@ -1,20 +1,13 @@
 import { Type } from 'typebox';
 import type { Driver } from '../../../core/contracts/driver.ts';
-import { GatewayError } from '../../../core/errors.ts';
+import { wrongField } from '../../../core/field-refusals.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed } from '../../../core/schemas.ts';
 import type { ConnectOptions } from '../contract.ts';
 import { identifierDescription, parseIdentifier } from '../identifiers.ts';
 import type { AnyChannelParts } from './any-channel.ts';
 import { ConnectionView, connectionView } from './connection-view.ts';
-import {
-  Flag,
-  type ImportBody,
-  importFields,
-  importOptions,
-  leavesImports,
-  refuseFields,
-} from './imports.ts';
+import { Flag, type ImportBody, importFields, importOptions, leavesImports } from './imports.ts';
 import { ProxyGiven, refuseProxy } from './proxy-field.ts';
 import { ChannelName, noCauseExample } from './schemas.ts';
 
@@ -120,11 +113,7 @@ export function connectOnAnyChannel({
 function identifierGiven(driver: Driver, text: string): string {
   const identifier = parseIdentifier(driver, text);
   if (identifier !== null) return identifier;
-  const message = `must be ${identifierDescription(driver)}`;
-  throw new GatewayError('invalid_request', {
-    message: `identifier ${message}.`,
-    details: [{ path: 'body/identifier', message }],
-  });
+  throw wrongField('body/identifier', `must be ${identifierDescription(driver)}`);
 }
 
 /** @throws GatewayError `invalid_request` when the network cannot do what is asked for */
@@ -134,17 +123,15 @@ function optionsGiven(
 ): ConnectOptions {
   const method = body.link_method ?? linkMethods[0];
   const options = { method, ...importOptions(body) };
+  if (!linkMethods.includes(method)) {
+    throw wrongField('body/link_method', `must be one of ${linkMethods.join(', ')}`);
+  }
   const impossible = 'cannot be done on this channel';
-  refuseFields([
-    ...(linkMethods.includes(method)
-      ? []
-      : [{ path: 'body/link_method', message: `must be one of ${linkMethods.join(', ')}` }]),
-    ...(options.importContacts && !imports.contacts
-      ? [{ path: 'body/import_contacts', message: impossible }]
-      : []),
-    ...(options.importHistory && !imports.history
-      ? [{ path: 'body/import_existing_chats', message: impossible }]
-      : []),
-  ]);
+  if (options.importContacts && !imports.contacts) {
+    throw wrongField('body/import_contacts', impossible);
+  }
+  if (options.importHistory && !imports.history) {
+    throw wrongField('body/import_existing_chats', impossible);
+  }
   return options;
 }

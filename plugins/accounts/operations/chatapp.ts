@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { phoneField } from '../../../core/field-refusals.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Nullable, nullableTimestamp, OneOf, Timestamp } from '../../../core/schemas.ts';
 import { chatappStatus } from '../connection-status.ts';
@@ -15,7 +16,6 @@ import {
   noCauseExample,
   PhoneNumber,
   PhoneNumberGiven,
-  phoneGiven,
 } from './schemas.ts';
 
 /** The channel of the chatapp operations. */
@@ -132,7 +132,7 @@ function connect(connections: Connections): AnyOperation {
     async handler({ caller, body }) {
       const { identifier, view } = await connections.connect(caller, {
         channel: chatappChannel,
-        identifier: phoneGiven(body.phone_number),
+        identifier: phoneField('body/phone_number', body.phone_number),
         options: plainOptions(body.mode ?? 'code'),
         keepsImports: true,
         forceNew: body.force_new ?? false,

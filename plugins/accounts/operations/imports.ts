@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { type ErrorDetail, GatewayError } from '../../../core/errors.ts';
+import type { ErrorDetail } from '../../../core/errors.ts';
+import { refuseFields } from '../../../core/field-refusals.ts';
 import type { ConnectOptions } from '../contract.ts';
 
 /** A switch of a connect operation, off unless given. */
@@ -40,22 +41,16 @@ export function importOptions(body: ImportBody): Omit<ConnectOptions, 'method'> 
   const details: ErrorDetail[] = [];
   const needsContacts = (given: boolean, field: keyof ImportBody): void => {
     if (!given || options.importContacts) return;
-    details.push({ path: `body/${field}`, message: 'requires import_contacts to be true' });
+    const path = `body/${field}`;
+    details.push({ path, message: `${path} requires import_contacts to be true` });
   };
   needsContacts(options.importHistory, 'import_existing_chats');
   needsContacts(options.pauseAutomation, 'pause_ai_for_imported_contacts');
   needsContacts(options.markPrivate, 'mark_imported_contacts_as_private');
   if (options.importHistory && options.markPrivate) {
-    const message = 'cannot be combined with import_existing_chats';
-    details.push({ path: 'body/mark_imported_contacts_as_private', message });
+    const path = 'body/mark_imported_contacts_as_private';
+    details.push({ path, message: `${path} cannot be combined with import_existing_chats` });
   }
   refuseFields(details);
   return options;
-}
-
-/** @throws GatewayError `invalid_request` when a field is wrong */
-export function refuseFields(details: readonly ErrorDetail[]): void {
-  if (details.length === 0) return;
-  const text = details.map(({ path, message }) => `${path.slice('body/'.length)} ${message}`);
-  throw new GatewayError('invalid_request', { message: `${text.join('; ')}.`, details });
 }

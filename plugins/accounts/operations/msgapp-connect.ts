@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { phoneField } from '../../../core/field-refusals.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Nullable, nullableTimestamp, OneOf, Timestamp } from '../../../core/schemas.ts';
 import { msgappStatus } from '../connection-status.ts';
@@ -13,7 +14,6 @@ import {
   noCauseExample,
   PhoneNumber,
   PhoneNumberGiven,
-  phoneGiven,
 } from './schemas.ts';
 
 /** The channel of the msgapp operations. */
@@ -117,7 +117,7 @@ export function connectMsgapp(connections: Connections): AnyOperation {
       const options = { method, ...importOptions(body) };
       const { identifier, view } = await connections.connect(caller, {
         channel: msgappChannel,
-        identifier: phoneGiven(body.phone_number),
+        identifier: phoneField('body/phone_number', body.phone_number),
         options,
         keepsImports: leavesImports(body),
         forceNew: body.force_new ?? false,

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { wrongField } from '../../../core/field-refusals.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed } from '../../../core/schemas.ts';
 import type { ChannelDirectory } from '../channel-access.ts';
 import type { OwnerLinks } from '../links.ts';
-import { refuseFields } from './imports.ts';
 import { OwnerLink, ownerLinkExample, ownerLinkMethods, ownerLinkView } from './owner-link-view.ts';
 
 /** Dependencies of the operations of a link. */
@@ -119,9 +119,7 @@ function restartLink({ links, channels }: OwnerLinkParts): AnyOperation {
       const methods = ownerLinkMethods(channels.driver(caller, channel));
       const method = methods.find((one) => one === link_method) ?? null;
       if (method === null && link_method !== undefined) {
-        refuseFields([
-          { path: 'body/link_method', message: `must be one of ${methods.join(', ')}` },
-        ]);
+        throw wrongField('body/link_method', `must be one of ${methods.join(', ')}`);
       }
       const view = await links.restart(caller, token, method);
       const changed = view.connection.view.accountId;

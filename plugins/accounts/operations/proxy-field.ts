@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import type { Driver } from '../../../core/contracts/driver.ts';
+import { wrongField } from '../../../core/field-refusals.ts';
 import { Nullable } from '../../../core/schemas.ts';
 import type { AccountProxies } from '../proxies.ts';
 import { proxyDescription } from '../proxy-url.ts';
-import { refuseFields } from './imports.ts';
 
 /** The field of a body that names the proxy of an account. */
 export const ProxyGiven = Nullable(
@@ -21,10 +21,9 @@ export async function refuseProxy(
   proxy: string | null | undefined,
 ): Promise<void> {
   if (proxy === null || proxy === undefined) return;
-  const path = 'body/proxy';
-  const message =
+  const problem =
     capabilities.proxies === true
       ? await proxies.refusal(proxy)
       : 'cannot be given: this channel connects directly';
-  refuseFields(message === null ? [] : [{ path, message }]);
+  if (problem !== null) throw wrongField('body/proxy', problem);
 }

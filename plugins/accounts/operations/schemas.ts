@@ -1,6 +1,4 @@
 import { Type } from 'typebox';
-import { GatewayError } from '../../../core/errors.ts';
-import { parsePhone } from '../../../core/phone.ts';
 import {
   Closed,
   Nullable,
@@ -28,15 +26,6 @@ export const PhoneNumberGiven = Type.String({
   maxLength: 64,
   examples: ['+15550001111'],
 });
-
-/** @throws GatewayError `invalid_phone_number` when it is none */
-export function phoneGiven(text: string): string {
-  const phone = parsePhone(text);
-  if (phone !== null) return phone;
-  throw new GatewayError('invalid_phone_number', {
-    details: [{ path: 'body/phone_number', message: 'must be a phone number in E.164 format' }],
-  });
-}
 
 /** A number in an answer. */
 export const PhoneNumber = Type.String({

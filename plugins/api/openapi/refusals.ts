@@ -5,6 +5,7 @@ import {
   errorTable,
   GatewayError,
 } from '../../../core/errors.ts';
+import { wrongFields } from '../../../core/field-refusals.ts';
 import type { AnyOperation } from '../../../core/operation.ts';
 import { refusalOf } from '../../../core/refusal.ts';
 import type { JsonSchema } from '../../../core/schemas.ts';
@@ -171,9 +172,8 @@ const unauthorizedResponse = {
 
 function example(error: ErrorDeclaration): GatewayError {
   if (error.code === 'invalid_request') {
-    const path = 'query/unknown';
     const message = 'query has an unknown parameter "unknown"';
-    return new GatewayError(error, { message, details: [{ path, message }] });
+    return wrongFields([{ path: 'query/unknown', message }]);
   }
   return new GatewayError(error, { retryAfterS: 30 });
 }

@@ -3,6 +3,7 @@ import type { Caller } from '../../../core/contracts/caller.ts';
 import { type EventType, eventSet, eventTypes } from '../../../core/contracts/events.ts';
 import type { Json } from '../../../core/contracts/json.ts';
 import { GatewayError } from '../../../core/errors.ts';
+import { wrongField } from '../../../core/field-refusals.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
 import { wantedAccounts } from '../../../core/scopes.ts';
 import type { Cursors } from '../../secrets/contract.ts';
@@ -68,11 +69,7 @@ export async function eventPage(
 }
 
 function besideCursor(): GatewayError {
-  const message = 'query/from is where to begin without a cursor; leave out one of them';
-  return new GatewayError('invalid_request', {
-    message,
-    details: [{ path: 'query/from', message }],
-  });
+  return wrongField('query/from', 'is where to begin without a cursor; leave out one of them');
 }
 
 /**
@@ -91,9 +88,8 @@ function wantedTypes(
     given.split(',').map((text) => {
       const type = all.find((one) => one === text);
       if (type !== undefined) return type;
-      const message = `query/types names "${text.slice(0, 60)}", which is not an event type of the account; it has ${all.join(', ')}`;
-      const details = [{ path: 'query/types', message }];
-      throw new GatewayError('invalid_event_type', { message, details });
+      const problem = `names "${text.slice(0, 60)}", which is not an event type of the account; it has ${all.join(', ')}`;
+      throw wrongField('query/types', problem, 'invalid_event_type');
     }),
   );
 }

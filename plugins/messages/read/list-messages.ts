@@ -1,6 +1,7 @@
 import type { ActingCaller } from '../../../core/contracts/caller.ts';
 import type { MessagePage, MessageQuery } from '../../../core/contracts/messages.ts';
-import { GatewayError } from '../../../core/errors.ts';
+import type { GatewayError } from '../../../core/errors.ts';
+import { wrongField } from '../../../core/field-refusals.ts';
 import { listPosition } from '../../../core/list-position.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
@@ -111,11 +112,7 @@ export async function shownMessages(
 }
 
 function endsBeforeItBegins(): GatewayError {
-  const message = 'query/until must not be before query/since';
-  return new GatewayError('invalid_request', {
-    message,
-    details: [{ path: 'query/until', message }],
-  });
+  return wrongField('query/until', 'must not be before query/since');
 }
 
 function momentOf(text: string | undefined): number | null {

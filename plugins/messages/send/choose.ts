@@ -1,7 +1,8 @@
-import { addressDescription } from '../../../core/contact-address.ts';
+import { addressDescription, noWorkingDriver } from '../../../core/contact-address.ts';
 import { nameKey } from '../../../core/contact-names.ts';
 import type { Driver } from '../../../core/contracts/driver.ts';
 import { GatewayError } from '../../../core/errors.ts';
+import { wrongField } from '../../../core/field-refusals.ts';
 import { timestamp } from '../../../core/schemas.ts';
 import { mayUse } from '../../../core/scopes.ts';
 import type { SendingAccount, SendingContact, SendingTenant } from '../tables/sending-rows.ts';
@@ -106,7 +107,7 @@ export function chooseContact(
     return new GatewayError('contact_channel_mismatch', { message });
   }
   if (address !== null && phone !== null) return differing('phone', send);
-  if (channel.recipients === null) return noDriver(account);
+  if (channel.recipients === null) return noWorkingDriver(account.channel, 'no_connected_account');
   if (channel.recipients === 'contacts') return unknownContact(account);
   if (channel.recipients === 'address' && address === null) {
     return wrongField('body/to/phone', `names nobody on ${account.channel}: give address`);
@@ -157,7 +158,7 @@ function addressRefusal(
 ): GatewayError | null {
   const { channel } = account;
   if (addresses === null) return null;
-  if (recipients === null) return noDriver(account);
+  if (recipients === null) return noWorkingDriver(account.channel, 'no_connected_account');
   if (recipients !== 'address') {
     return wrongField('body/to/address', `names nobody on ${channel}: give phone or contact_id`);
   }
@@ -168,21 +169,10 @@ function addressRefusal(
 
 function differing(field: 'phone' | 'address', { contactId }: SendInput): GatewayError {
   const other = contactId === null ? 'address' : 'contact_id';
-  const message = `${field} and ${other} name different contacts; give one of them`;
-  return new GatewayError('invalid_request', {
-    message: `body/to: ${message}`,
-    details: [{ path: 'body/to', message }],
-  });
-}
-
-function wrongField(path: string, problem: string): GatewayError {
-  const message = `${path} ${problem}`;
-  return new GatewayError('invalid_request', { message, details: [{ path, message }] });
-}
-
-function noDriver({ channel }: SendingAccount): GatewayError {
-  const message = `This gateway has no working driver for ${channel}; its log says why.`;
-  return new GatewayError('no_connected_account', { message });
+  return wrongField(
+    'body/to',
+    `names different contacts by ${field} and ${other}; give one of them`,
+  );
 }
 
 function unknownContact({ channel }: SendingAccount): GatewayError {

@@ -3,9 +3,8 @@ import { extname } from 'node:path';
 import { canonicalJson } from '../../../core/canonical-json.ts';
 import type { ActingCaller } from '../../../core/contracts/caller.ts';
 import type { SendBody } from '../../../core/contracts/messages.ts';
-import { GatewayError } from '../../../core/errors.ts';
+import { phoneField, wrongField } from '../../../core/field-refusals.ts';
 import { newId } from '../../../core/ids.ts';
-import { parsePhone } from '../../../core/phone.ts';
 import { readRequestUrl } from '../../../core/request-url.ts';
 import type { Media } from '../tables/message-rows.ts';
 import type { FindAddresses, SendInput } from './input.ts';
@@ -27,15 +26,7 @@ export function sendInput(
   key: string | undefined,
   allowHttp = false,
 ): UntracedSend {
-  const phone = body.to.phone === undefined ? null : parsePhone(body.to.phone);
-  if (body.to.phone !== undefined && phone === null) {
-    const message = 'body/to/phone must be a phone number in E.164 format, such as +12025550123';
-    throw new GatewayError('invalid_phone_number', {
-      message,
-      details: [{ path: 'body/to/phone', message }],
-    });
-  }
-  const { address } = body.to;
+  const { address, phone } = body.to;
   const found = address === undefined ? null : addresses(address);
   return {
     id: newId('msg'),
@@ -45,7 +36,7 @@ export function sendInput(
     accountIds,
     contactId: body.to.contact_id ?? null,
     isStranger: false,
-    phone,
+    phone: phone === undefined ? null : phoneField('body/to/phone', phone),
     addresses: found?.forms ?? null,
     addressFaults: found?.faults ?? new Map(),
     text: body.text,
@@ -82,13 +73,7 @@ const kindByExtension: Readonly<Record<string, Media['kind']>> = {
 
 function outboundMedia(text: string, allowHttp: boolean): Media {
   const read = readRequestUrl(text, allowHttp);
-  if (typeof read === 'string') {
-    const message = `body/media_url is not allowed: ${read}`;
-    throw new GatewayError('invalid_request', {
-      message,
-      details: [{ path: 'body/media_url', message }],
-    });
-  }
+  if (typeof read === 'string') throw wrongField('body/media_url', `is not allowed: ${read}`);
   const kind = kindByExtension[extname(read.url.pathname).toLowerCase()] ?? 'document';
   return { kind, url: text, mime_type: null, file_name: null, size: null };
 }

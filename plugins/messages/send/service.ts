@@ -1,7 +1,8 @@
 import { SpanKind } from '@opentelemetry/api';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Messages, SendBody } from '../../../core/contracts/messages.ts';
-import { type ErrorDetail, GatewayError } from '../../../core/errors.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import { wrongField, wrongFields } from '../../../core/field-refusals.ts';
 import {
   contextOf,
   endWith,
@@ -95,7 +96,7 @@ export function checkedSend(send: Send, maxText: number): Send {
   let check: ValidateFunction | undefined;
   return async (caller, body, idempotencyKey, traceparent) => {
     check ??= new Ajv2020({ strict: false, validateSchema: false }).compile(sendBody(maxText));
-    if (!check(body)) throw refused(validationDetails('body', check.errors ?? []));
+    if (!check(body)) throw wrongFields(validationDetails('body', check.errors ?? []));
     refuseOddText(body);
     return await send(caller, body, idempotencyKey, traceparent);
   };
@@ -104,10 +105,5 @@ export function checkedSend(send: Send, maxText: number): Send {
 /** What the API refuses in every text; it comes about when texts are cut. */
 function refuseOddText({ text }: SendBody): void {
   if (!/[\0\p{Surrogate}]/u.test(text)) return;
-  const message = 'body/text has a NUL character or half a surrogate pair';
-  throw refused([{ path: 'body/text', message }]);
-}
-
-function refused(details: readonly ErrorDetail[]): GatewayError {
-  return new GatewayError('invalid_request', { message: details[0]?.message, details });
+  throw wrongField('body/text', 'has a NUL character or half a surrogate pair');
 }

@@ -1,14 +1,8 @@
 import { Type } from 'typebox';
+import { phoneField, wrongField } from '../../../core/field-refusals.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed } from '../../../core/schemas.ts';
-import {
-  answerOf,
-  invalid,
-  networkOf,
-  phoneAddress,
-  phoneFrom,
-  type Sandbox,
-} from '../network-call.ts';
+import { answerOf, networkOf, phoneAddress, type Sandbox } from '../network-call.ts';
 import { linkedPhone, phoneAnswer } from '../phone-answer.ts';
 import {
   ChannelQuery,
@@ -56,17 +50,17 @@ export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
         const address = await phoneAddress(sandbox, caller, named, true);
         const from = {
           phone:
-            body.from.phone === undefined ? null : phoneFrom(body.from.phone, 'body/from/phone'),
+            body.from.phone === undefined ? null : phoneField('body/from/phone', body.from.phone),
           network_id: body.from.network_id ?? null,
           name: body.from.name ?? null,
         };
         const media_url = body.media_url ?? null;
         if (media_url !== null && !/^https?:/i.test(media_url)) {
-          throw invalid('body/media_url', 'must be an http or https address');
+          throw wrongField('body/media_url', 'must be an http or https address');
         }
         const { text = '', network_id = null } = body;
         if (text === '' && media_url === null) {
-          throw invalid('body/text', 'must not be empty without media_url');
+          throw wrongField('body/text', 'must not be empty without media_url');
         }
         const written = { from, text, media_url, network_id };
         const inbound = networkOf(sandbox, caller).inbound(address, written);

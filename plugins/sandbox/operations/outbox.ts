@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Json } from '../../../core/contracts/json.ts';
-import { GatewayError } from '../../../core/errors.ts';
+import { wrongField } from '../../../core/field-refusals.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Nullable, timestamp } from '../../../core/schemas.ts';
 import type {
@@ -117,8 +117,7 @@ function positionOf(position: Json, { channel, phone }: SimulatedPhoneAddress): 
     ? (position as readonly Json[])
     : [];
   if (itsChannel !== channel || itsPhone !== phone || typeof before !== 'number') {
-    const detail = { path: 'query/before', message: 'is not a cursor of this phone' };
-    throw new GatewayError('invalid_cursor', { details: [detail] });
+    throw wrongField('query/before', 'is not a cursor of this phone', 'invalid_cursor');
   }
   return before;
 }

@@ -1,15 +1,9 @@
 import { Type } from 'typebox';
+import { phoneField, wrongField } from '../../../core/field-refusals.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed } from '../../../core/schemas.ts';
 import type { SimulatedPhoneSettings } from '../contract.ts';
-import {
-  answerOf,
-  invalid,
-  networkOf,
-  phoneAddress,
-  phoneFrom,
-  type Sandbox,
-} from '../network-call.ts';
+import { answerOf, networkOf, phoneAddress, type Sandbox } from '../network-call.ts';
 import { linkedPhone, phoneAnswer, shownPhone } from '../phone-answer.ts';
 import {
   ChannelQuery,
@@ -125,11 +119,11 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
         const settings: SimulatedPhoneSettings = {
           ...body,
           contacts: body.contacts?.map(({ phone, name }, index) => ({
-            phone: phoneFrom(phone, `body/contacts/${index}/phone`),
+            phone: phoneField(`body/contacts/${index}/phone`, phone),
             name: name ?? null,
           })),
           history: body.history?.map(({ from, text, at }, index) => ({
-            from: phoneFrom(from, `body/history/${index}/from`),
+            from: phoneField(`body/history/${index}/from`, from),
             text,
             at: momentFrom(at, `body/history/${index}/at`),
           })),
@@ -210,9 +204,9 @@ function named(params: { phone: string }, query: { channel?: string }) {
 
 function momentFrom(text: string, path: string): number {
   const at = Date.parse(text);
-  if (Number.isNaN(at)) throw invalid(path, 'is not a moment in ISO 8601');
+  if (Number.isNaN(at)) throw wrongField(path, 'is not a moment in ISO 8601');
   // What drivers hand over has no earlier moments: the gateway would refuse the history, again and again.
-  if (at < 0) throw invalid(path, 'is before 1970');
+  if (at < 0) throw wrongField(path, 'is before 1970');
   return at;
 }
 

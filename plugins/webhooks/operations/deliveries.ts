@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { allEventTypes } from '../../../core/contracts/events.ts';
 import type { Json } from '../../../core/contracts/json.ts';
-import { GatewayError } from '../../../core/errors.ts';
+import { wrongField } from '../../../core/field-refusals.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Nullable, nullableTimestamp, OneOf } from '../../../core/schemas.ts';
 import { BacklogSchema, DeliverySchema, deliveryStates } from './delivery-schemas.ts';
@@ -113,8 +113,7 @@ export function listDeliveries(parts: WebhookOperationsParts): AnyOperation {
 function positionOf(position: Json, webhookId: string): readonly [number, string] {
   const [webhook, createdAt, id] = Array.isArray(position) ? (position as readonly Json[]) : [];
   if (webhook !== webhookId || typeof createdAt !== 'number' || typeof id !== 'string') {
-    const detail = { path: 'query/before', message: 'is not a cursor of this webhook' };
-    throw new GatewayError('invalid_cursor', { details: [detail] });
+    throw wrongField('query/before', 'is not a cursor of this webhook', 'invalid_cursor');
   }
   return [createdAt, id];
 }

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { GatewayError } from '../../../core/errors.ts';
+import { wrongField } from '../../../core/field-refusals.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import {
   Closed,
@@ -96,11 +96,7 @@ export function recoverWebhook({ subscriptions, recover }: WebhookOperationsPart
       const since = Date.parse(body.since);
       const until = body.until === undefined ? null : Date.parse(body.until);
       if (until !== null && until <= since) {
-        const message = 'body/until must be after body/since';
-        throw new GatewayError('invalid_request', {
-          message,
-          details: [{ path: 'body/until', message }],
-        });
+        throw wrongField('body/until', 'must be after body/since');
       }
       const states = body.status === 'all' ? recoverable : [body.status];
       const job = jobView(

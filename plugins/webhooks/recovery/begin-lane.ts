@@ -1,5 +1,6 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
+import { wrongField } from '../../../core/field-refusals.ts';
 import { oneByOne } from '../../../core/one-by-one.ts';
 import type { Recovery } from '../tables/recoveries.ts';
 
@@ -55,9 +56,5 @@ async function begin(unit: Unit, input: BeginInput): Promise<BeginOutput> {
 }
 
 function beginsTooLate(): GatewayError {
-  const message = 'body/since must be in the past';
-  return new GatewayError('invalid_request', {
-    message,
-    details: [{ path: 'body/since', message }],
-  });
+  return wrongField('body/since', 'must be in the past');
 }

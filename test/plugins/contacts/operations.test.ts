@@ -162,7 +162,7 @@ for (const engine of databases) {
     });
     await t.rejects(create({ channel: 'xmpp', phone: '+12025550177' }), {
       code: 'channel_not_enabled',
-      message: 'This gateway has no working driver for the channel; its log says why.',
+      message: 'This gateway has no working driver for xmpp; its log says why.',
     });
     const at = async (address: string, more: object = {}) => {
       const page = await call<Page>('list_contacts', { query: { address, ...more } });
