@@ -44,6 +44,8 @@ export interface ConnectUndo {
   readonly created: boolean;
   /** This connect has ended a link that was in use: nothing brings that back. */
   readonly replaced: boolean;
+  /** This connect counts as a start by the owner's link. */
+  readonly counted: boolean;
   /** The proxy that this connect wrote, and the one before; null: it wrote none. */
   readonly proxy: { readonly written: string | null; readonly before: string | null } | null;
   /** The record before this connect, if it was disconnected. */
@@ -134,7 +136,7 @@ function optionsOf(
 
 /** @param former the record before this connect; null: it was made by it */
 function begun(
-  { owner, proxy, begun: earlier }: ConnectInput,
+  { owner, proxy, link, begun: earlier }: ConnectInput,
   former: AccountRow | null,
   row: AccountRow,
   number: number,
@@ -146,6 +148,7 @@ function begun(
     fence,
     created: former === null,
     replaced: earlier?.replaced === true || (former !== null && ownsNumber(former)),
+    counted: link !== undefined,
     proxy: isProxyNew ? { written: proxy, before: proxyBefore } : null,
     before: former?.status === 'disconnected' ? recordOf(former) : null,
   };

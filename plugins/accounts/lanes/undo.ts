@@ -16,7 +16,7 @@ export function undoLane(
     name: 'accounts.undo',
     maxBatch: 16,
     locks: ({ fence }) => [`lease:${fence.id}`],
-    run: oneByOne(async (unit, { fence, created, proxy, before }) => {
+    run: oneByOne(async (unit, { fence, created, counted, proxy, before }) => {
       const id = fence.id;
       const [row] = await unit.accounts.find([id]);
       const held = await unit.leases.rows.heldBy([fence]);
@@ -49,6 +49,7 @@ export function undoLane(
         // A change of the sealing key passes by what is not in the record.
         await unit.accounts.setProxy(id, proxies.resealed({ id, proxy: proxy.before }));
       }
+      if (counted) await unit.links.uncountRestart(id);
       await unit.leases.end([fence]);
       return true;
     }),

@@ -41,6 +41,11 @@ export class LinkTable extends SqlTable {
     await this.db.knex('links').where({ account_id: accountId }).increment('restarts', 1);
   }
 
+  /** Takes back a start that was counted. */
+  async uncountRestart(accountId: string): Promise<void> {
+    await this.db.knex('links').where({ account_id: accountId }).decrement('restarts', 1);
+  }
+
   /** Ends the links of these accounts. */
   async end(accountIds: readonly string[]): Promise<void> {
     if (accountIds.length === 0) return;

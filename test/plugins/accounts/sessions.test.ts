@@ -654,13 +654,16 @@ for (const { name, create } of databases) {
       await until('the session to be closed', async () => process.driver.last.closed || undefined);
       t.same(process.driver.last.calls, ['link pairing_code', 'logOut', 'logged out', 'close']);
       await refused(t, look(process, caller, fresh), 'connection_not_found');
-      await connect(process, caller, known);
+      const linked = await connect(process, caller, known);
       await process.driver.last.state('connected');
       await process.driver.last.state('replaced');
-      await refused(t, connect(process, caller, known, slow), 'unavailable');
+      const link = 'its hash';
+      await world.act((unit) => unit.links.put(linked.view.accountId, link, unit.now + 60_000));
+      await refused(t, connect(process, caller, known, { ...slow, link }), 'unavailable');
       await until('the session to be closed', async () =>
         process.driver.live.length === 0 ? true : undefined,
       );
+      t.match(await world.storage.read.links.find(link), { restarts: 0 }, 'not counted');
       t.match((await look(process, caller, known)).state, { reason: 'replaced' }, 'as before');
 
       process.driver.behaviour.link = (session) => session.emit(ask('code'));
