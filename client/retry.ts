@@ -20,7 +20,7 @@ export interface Patience {
 
 /**
  * Runs a request until it succeeds, is refused for good, or its time is over. Tried again: answers 429, 502 and 503,
- * after `Retry-After`; a gateway that cannot be reached, where a repetition is safe; a read behind a 500 three times. What is
+ * after `Retry-After`, but no `opener_burst`; a gateway that cannot be reached, where a repetition is safe; a read behind a 500 three times. What is
  * tried for ever goes on behind every answer that is not the gateway's, too. A redirect is final: the request would go on
  * as another one, with the key.
  * @throws the last error of the request; the reason of the signal
@@ -57,7 +57,9 @@ function mayPass(error: unknown, patience: Patience, faults: number): boolean {
   const { isRepeatable, isRead } = patience;
   const isEndless = patience.forMs === Number.POSITIVE_INFINITY;
   if (isRefusal(error)) {
-    const { status } = error;
+    const { status, code } = error;
+    // The gateway counts each of these refusals: ten of them in ten minutes restrict the account for an hour.
+    if (code === 'opener_burst') return false;
     if (status === 429 || (isRepeatable && (status === 503 || status === 502))) return true;
     return isRead && status >= 500 && (isEndless || faults <= mostAfterFault);
   }

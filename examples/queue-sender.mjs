@@ -32,8 +32,9 @@ async function send({ body: job, messageId }) {
     const mayPass = !isRefusal(error) || passing(error);
     console.log(mayPass ? 'put back' : 'failed', messageId, error.message);
     if (!mayPass) return ConsumerStatus.DROP;
-    const pauseMs = Math.min(error.retryAfterS ?? 5, 60) * 1000;
-    await sleep(pauseMs, null, { signal }).catch(() => {});
+    // Ten refusals as opener_burst in ten minutes would restrict the account for an hour.
+    const pauseS = error.code === 'opener_burst' ? 90 : Math.min(error.retryAfterS ?? 5, 60);
+    await sleep(pauseS * 1000, null, { signal }).catch(() => {});
     return ConsumerStatus.REQUEUE;
   }
 }

@@ -177,6 +177,19 @@ t.test('answers 429 and 503 are waited for as Retry-After says', async (t) => {
   t.ok(at.every((time, n) => n === 0 || time - (at[n - 1] ?? 0) >= 990));
 });
 
+t.test('a refusal that is counted against the account is not repeated', async (t) => {
+  let tries = 0;
+  const baseUrl = await answering(t, (_, response) => {
+    tries += 1;
+    response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '1' });
+    response.end(JSON.stringify({ error_code: 'opener_burst', error: 'Slow down.' }));
+  });
+  const client = new GatewayClient({ baseUrl, apiKey: 'key' });
+  const send = client.send({ to: { phone: '+12025550123' }, text: 'Hi' });
+  await t.rejects(send, { code: 'opener_burst', retryAfterS: 1 });
+  t.equal(tries, 1);
+});
+
 t.test('a time-out begins behind the wait that a call asks for', async (t) => {
   const baseUrl = await answering(t, (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
