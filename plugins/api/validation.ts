@@ -9,7 +9,14 @@ import { refuseOpen, withoutNames } from './schemas.ts';
 const thoroughUpTo = 16_384;
 
 function makeAjv(options: Options): Ajv2020 {
-  const ajv = new Ajv2020({ strict: false, useDefaults: true, validateSchema: false, ...options });
+  // JSON.parse reads 1e400 as Infinity, which JSON cannot write.
+  const ajv = new Ajv2020({
+    strict: false,
+    strictNumbers: true,
+    useDefaults: true,
+    validateSchema: false,
+    ...options,
+  });
   // ajv-formats is CommonJS: its function is a property of what an ES module imports.
   ajvFormats.default(ajv);
   ajv.addFormat('date-time', { type: 'string', validate: isMoment });

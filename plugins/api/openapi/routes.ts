@@ -64,7 +64,9 @@ export async function registerDocs(
     // Megabytes are compressed once, not for everybody who asks.
     const packed = once(async () => await brotli(await asset.read(), brotliOptions));
     scope.get(`/docs/assets/${name}`, async (request, reply) => {
-      const takesBrotli = /\bbr\b/.test(String(request.headers['accept-encoding']));
+      const takesBrotli = /\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(
+        String(request.headers['accept-encoding']),
+      );
       if (takesBrotli) reply.header('content-encoding', 'br');
       return reply
         .header('cache-control', `public, max-age=${keepForS}`)

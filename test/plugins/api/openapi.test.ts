@@ -108,11 +108,12 @@ t.test('the page loads nothing from another host', async (t) => {
   t.notMatch(start, /https?:/);
   const reference = `${sample.baseUrl}/docs/assets/reference.js`;
   const [packed, plain] = await Promise.all(
-    ['br', 'identity'].map((encoding) =>
+    ['br', 'br;q=0, identity'].map((encoding) =>
       fetch(reference, { headers: { 'accept-encoding': encoding } }),
     ),
   );
   t.equal(packed?.headers.get('content-encoding'), 'br');
+  t.equal(plain?.headers.get('content-encoding'), null);
   t.equal(await packed?.text(), await plain?.text());
   const moved = await fetch(`${sample.baseUrl}/docs/`);
   t.equal(moved.url, `${sample.baseUrl}/docs`);

@@ -31,3 +31,12 @@ t.test('a moment in a year that no answer can write is refused', async (t) => {
     t.throws(() => validator.check({ expires_at: wrong }), { code: 'invalid_request', message });
   }
 });
+
+t.test('a number that JSON cannot write is refused', (t) => {
+  const body = Type.Object({ n: Type.Integer({ minimum: 0 }) }, { additionalProperties: false });
+  const validator = new PartValidator('body', body, 'op');
+  validator.check({ n: 5 });
+  const message = 'body/n must be an integer';
+  t.throws(() => validator.check(JSON.parse('{"n": 1e400}')), { code: 'invalid_request', message });
+  t.end();
+});
