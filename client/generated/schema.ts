@@ -275,7 +275,7 @@ export interface paths {
         put?: never;
         /**
          * Hand in the login code of a chatapp number
-         * @description Hands in the one-time code that was sent to the account. `connected`: done. `password_required`: the account has two-factor authentication; ask the user for the password and use `submit_chatapp_password`. `invalid_code`: wrong, or no code is awaited; a wrong one may be handed in again, the fifth ends the login.
+         * @description Hands in the one-time code that was sent to the account. `connected`: done. `password_required`: the account has two-factor authentication; ask the user for the password and use `submit_chatapp_password`. `invalid_code`: wrong, or no code is awaited; a wrong one may be handed in again, the fifth ends the login. `connection_service_unreachable` may end it, too: read the status.
          */
         post: operations["submit_chatapp_code"];
         delete?: never;
@@ -295,7 +295,7 @@ export interface paths {
         put?: never;
         /**
          * Hand in the two-factor password of a chatapp number
-         * @description Hands in the two-factor password after `password_required`. `invalid_password`: wrong, or no password is awaited; a wrong one may be handed in again, the fifth ends the login.
+         * @description Hands in the two-factor password after `password_required`. `invalid_password`: wrong, or no password is awaited; a wrong one may be handed in again, the fifth ends the login. `connection_service_unreachable` may end it, too: read the status.
          */
         post: operations["submit_chatapp_password"];
         delete?: never;
@@ -313,7 +313,7 @@ export interface paths {
         };
         /**
          * Get the status of a chatapp connection
-         * @description The live status of a login or a connection. `connected` is success; `code_required` and `password_required` wait for the user; `qr_required` comes with the current `login_token` and `qr_url`; `error`, `disconnected`, and `not_initialized` when no session exists, end only with a new connect; `reason` and `detail` say why. With the reason `stalled` it is held back, and tried again at `retry_at`.
+         * @description The live status of a login or a connection. `connected` is success; `code_required` and `password_required` wait for the user; `qr_required` comes with the current `login_token` and `qr_url`; `error`, `disconnected`, and `not_initialized` when no session exists, end only with a new connect; `reason` and `detail` say why. `connecting` with `stalled` is tried again at `retry_at`.
          */
         get: operations["get_chatapp_status"];
         put?: never;
@@ -475,7 +475,7 @@ export interface paths {
         put?: never;
         /**
          * Hand in what a step asks for
-         * @description Hands in the value that a step `ask` waits for. The answer says what comes next. `invalid_code`, `invalid_password`: wrong; it may be handed in again, the fifth ends the linking. `step_not_awaited`: no such value is awaited (on `chatapp` and `msgapp_web` the two codes above say so). `driver_failed`: the fault is the driver's, and was logged.
+         * @description Hands in the value that a step `ask` waits for. The answer says what comes next. `invalid_code`, `invalid_password`: wrong; it may be handed in again, the fifth ends the linking. `step_not_awaited`: no such value is awaited (on `chatapp` and `msgapp_web` the two codes above say so). `driver_failed`: the fault is the driver's, and was logged. `connection_service_unreachable` may end the linking: read the status.
          */
         post: operations["submit_connection_step"];
         delete?: never;
@@ -493,7 +493,7 @@ export interface paths {
         };
         /**
          * Get the status of a connection on any channel
-         * @description The live status of a linking or a connection, with the step that is open. `connected` is success; `error`, `disconnected`, and `not_initialized` when no session exists, end only with a new connect, `reason` and `detail` say why. With the reason `stalled` it is held back, and tried again at `retry_at`.
+         * @description The live status of a linking or a connection, with the step that is open. `connected` is success; `error`, `disconnected`, and `not_initialized` when no session exists, end only with a new connect, `reason` and `detail` say why. `connecting` with the reason `stalled` is held back, and tried again at `retry_at`.
          */
         get: operations["get_connection_status"];
         put?: never;
@@ -642,9 +642,9 @@ export interface paths {
         put?: never;
         /**
          * Create a webhook
-         * @description Subscribes an HTTPS address to event types: from now on each event of the account is delivered to it by POST.
-         *     With `generate_signing_secret` deliveries are signed, and the secret is returned once, as `signing_secret`;
-         *     hand it to the receiver. Then let `test_webhook` show that the receiver answers.
+         * @description Subscribes an HTTPS address to event types: each event of the account from now on goes to it by POST.
+         *     With `generate_signing_secret` deliveries are signed: hand `signing_secret` of the answer to the
+         *     receiver. Then let `test_webhook` show that the receiver answers.
          *
          *     A receiver answers any 2xx within ten seconds; everything else is a failure, redirects included. Failed
          *     deliveries are retried after 1 minute, 5 minutes, 30 minutes and 2 hours when `retries_enabled` is true.
@@ -730,8 +730,8 @@ export interface paths {
         /**
          * Send a test delivery to a webhook
          * @description Delivers sample data at once and answers, within ten seconds, what came of it: `delivered` true, or false with
-         *     a `failure`. The receiver gets it like any other delivery, signed if signing is on; nothing in it shows that it
-         *     is a test, but its ids are all zeros. It goes out also when the webhook is switched off, paused or not
+         *     a `failure`. The receiver gets it like any other delivery, signed if signing is on; the
+         *     ids of a test are all zeros. It goes out also when the webhook is switched off, paused or not
          *     subscribed to the event; it changes no counter, is never retried, and is in the delivery log. One at a time:
          *     while a test of the webhook is under way, another is refused with `rate_limited`, and `retry_after_s` is how long
          *     the first may still take.
@@ -3846,7 +3846,7 @@ export interface operations {
                         /** @description the contact, which no operation knows any more */
                         id: string;
                         /**
-                         * @description `erasing`: it is durable, and the rest of many messages is deleted within minutes
+                         * @description `erasing`: the rest is deleted by itself, once the account has a session and the store of files answers; a repeated call answers `contact_not_found`
                          * @enum {string}
                          */
                         status: "erased" | "erasing";
@@ -4061,7 +4061,7 @@ export interface operations {
                      */
                     mode?: "code" | "qr";
                     /**
-                     * @description discard any existing session and start fresh
+                     * @description end any session, whose queued messages fail, and start anew
                      * @default false
                      */
                     force_new?: boolean;
@@ -4472,7 +4472,7 @@ export interface operations {
                      */
                     link_method?: "qr" | "pairing_code";
                     /**
-                     * @description discard any existing session of this number and pair anew
+                     * @description end any session of this number, whose queued messages fail, and pair anew
                      * @default false
                      */
                     force_new?: boolean;
@@ -4536,7 +4536,7 @@ export interface operations {
                         /** @description to be typed on the phone */
                         pairing_code: string | null;
                         /**
-                         * @description ISO 8601 in UTC with milliseconds
+                         * @description with `pairing_code`: when the code ends; else: when the pairing ends
                          * @example 2026-01-31T09:30:00.000Z
                          */
                         expires_at: string | null;
@@ -4821,7 +4821,7 @@ export interface operations {
                      */
                     link_method?: string;
                     /**
-                     * @description discard any existing session of this account and link it anew
+                     * @description end any session of this account, whose queued messages fail, and link it anew
                      * @default false
                      */
                     force_new?: boolean;
@@ -5384,7 +5384,7 @@ export interface operations {
                         /** @description true; false in a refusal */
                         success: boolean;
                         webhook: components["schemas"]["Webhook"];
-                        /** @description when asked for; it is shown here once */
+                        /** @description when asked for */
                         signing_secret?: string;
                     };
                 };

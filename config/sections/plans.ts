@@ -5,7 +5,10 @@ import { Closed } from '../../core/schemas.ts';
 export const PlanSettings = Closed({
   sends_cap: Type.Integer({ description: 'messages accepted per UTC day', minimum: 0 }),
   new_contacts_cap: Type.Integer({ description: 'new contacts per UTC day', minimum: 0 }),
-  accounts_cap: Type.Integer({ description: 'connected accounts', minimum: 0 }),
+  accounts_cap: Type.Integer({
+    description: 'accounts that are linked, are being linked, or were logged out and not removed',
+    minimum: 0,
+  }),
   channels: Type.Boolean({ description: 'whether accounts can be connected', default: true }),
   webhooks: Type.Boolean({ description: 'whether webhooks can be used', default: true }),
   ramp_days: Type.Integer({

@@ -36,7 +36,8 @@ export function eraseContact({ erase }: EraseContactParts): AnyOperation {
         id: Type.String({ description: 'the contact, which no operation knows any more' }),
         status: OneOf(['erased', 'erasing'], {
           description:
-            '`erasing`: it is durable, and the rest of many messages is deleted within minutes',
+            '`erasing`: the rest is deleted by itself, once the account has a session and the store of files answers; ' +
+            'a repeated call answers `contact_not_found`',
         }),
       }),
     },

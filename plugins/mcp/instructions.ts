@@ -2,7 +2,7 @@
 export const instructions = `
 Send and receive text messages through the user's connected messaging accounts.
 
-1. Start with list_accounts: it shows which accounts there are, and only a connected one can send. With none, offer the user to connect one (connect_msgapp or connect_chatapp) and follow that tool's steps.
+1. Start with list_accounts: it shows which accounts there are. One that is connected sends at once, one that reconnects sends later. With none, offer the user to connect one (connect_msgapp or connect_chatapp) and follow that tool's steps.
 2. Listen with wait_for_messages: it returns as soon as a message comes in, or empty after timeout_s (at most 55). Pass its next_cursor as cursor to the next call, and no message is missed or seen twice.
 3. Reply with send_message, to the contact's id. It only queues: get_message tells whether the message was delivered, read or failed.
 

@@ -17,7 +17,7 @@ export const remedies: { readonly [Code in ErrorCode]?: string } = {
   ambiguous_account:
     'choose the account with `list_accounts`, asking the user if in doubt, and name its `id` in `account_id`.',
   no_connected_account:
-    'see `list_accounts`: an account must be `connected`. Offer the user to connect one; do not repeat the call.',
+    'see `list_accounts`: an account must be `connected` or reconnecting. Offer the user to connect one; do not repeat the call.',
   account_not_found: 'take an `id` that `list_accounts` shows.',
   contact_not_found: 'take a contact `id` from a message, or give the phone number instead.',
   chatapp_requires_existing_contact:
@@ -33,25 +33,25 @@ export const remedies: { readonly [Code in ErrorCode]?: string } = {
   loop_guard:
     'stop: two bots seem to reply to each other. Ask the user before you go on after `retry_after_s`.',
   opener_burst:
-    'too many first messages in a short time; send the next one after `retry_after_s` seconds at the earliest.',
+    'send no first message for 90 seconds: ten such refusals in ten minutes stop the account for an hour.',
   daily_send_cap: 'nothing more can be sent until `retry_after_s` has passed; tell the user.',
   new_contact_cap:
     'only known contacts can be messaged until `retry_after_s` has passed; tell the user.',
   wait_concurrency:
     'other waits are still open: use the one that you have, or try again after `retry_after_s` seconds.',
-  message_not_found: 'check the `id`; it is in the answer of `send_message` and in messages.',
+  message_not_found: 'take an `id` from `send_message` or from a message.',
   // accounts and connections
   plan_without_channels: 'the plan must be changed by the operator; tell the user.',
   account_cap:
     'another account must be disconnected or the plan changed first; let the user decide.',
   already_connected: 'there may be nothing to do: see `list_accounts`.',
-  connection_not_found: 'check the number; `list_accounts` shows those that there are.',
+  connection_not_found: '`list_accounts` shows the numbers that there are.',
   invalid_code: 'ask the user for the code again.',
   invalid_password: 'ask the user for the password again.',
   qr_not_applicable: 'look at the status of the connection instead.',
   qr_not_ready: 'ask again in two seconds.',
   qr_expired: 'connect again for a new code.',
-  connection_service_unreachable: 'nothing was changed; try again in a few seconds.',
+  connection_service_unreachable: 'try again in a few seconds.',
   connection_service_at_capacity: 'try again in a minute; tell the user if it lasts.',
   // webhooks
   webhook_not_found: 'take an `id` or a `name` that `list_webhooks` shows.',

@@ -25,7 +25,7 @@ const Body = Closed({
       examples: ['qr'],
     }),
   ),
-  force_new: Flag('discard any existing session of this account and link it anew'),
+  force_new: Flag('end any session of this account, whose queued messages fail, and link it anew'),
   proxy: Type.Optional(ProxyGiven),
   ...importFields,
 });

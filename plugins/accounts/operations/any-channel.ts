@@ -54,7 +54,7 @@ function handIn(connections: Connections): AnyOperation {
       'Hands in the value that a step `ask` waits for. The answer says what comes next. `invalid_code`, ' +
       '`invalid_password`: wrong; it may be handed in again, the fifth ends the linking. `step_not_awaited`: no such ' +
       'value is awaited (on `chatapp` and `msgapp_web` the two codes above say so). `driver_failed`: the fault is the ' +
-      "driver's, and was logged.",
+      "driver's, and was logged. `connection_service_unreachable` may end the linking: read the status.",
     hints: { readOnly: false, destructive: false, idempotent: false },
     params: Params,
     query: null,
@@ -104,7 +104,7 @@ function status(connections: Connections): AnyOperation {
     description:
       'The live status of a linking or a connection, with the step that is open. `connected` is success; `error`, ' +
       '`disconnected`, and `not_initialized` when no session exists, end only with a new connect, `reason` and ' +
-      '`detail` say why. With the reason `stalled` it is held back, and tried again at `retry_at`.',
+      '`detail` say why. `connecting` with the reason `stalled` is held back, and tried again at `retry_at`.',
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: Params,
     query: null,

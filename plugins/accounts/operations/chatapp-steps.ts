@@ -59,7 +59,7 @@ export function chatappSteps(connections: Connections): readonly AnyOperation[] 
         'Hands in the one-time code that was sent to the account. `connected`: done. `password_required`: the ' +
         'account has two-factor authentication; ask the user for the password and use ' +
         '`submit_chatapp_password`. `invalid_code`: wrong, or no code is awaited; a wrong one may be handed in ' +
-        'again, the fifth ends the login.',
+        'again, the fifth ends the login. `connection_service_unreachable` may end it, too: read the status.',
       hints,
       params: ConnectionParams,
       query: null,
@@ -97,7 +97,8 @@ export function chatappSteps(connections: Connections): readonly AnyOperation[] 
       summary: 'Hand in the two-factor password of a chatapp number',
       description:
         'Hands in the two-factor password after `password_required`. `invalid_password`: wrong, or no password ' +
-        'is awaited; a wrong one may be handed in again, the fifth ends the login.',
+        'is awaited; a wrong one may be handed in again, the fifth ends the login. ' +
+        '`connection_service_unreachable` may end it, too: read the status.',
       hints,
       params: ConnectionParams,
       query: null,

@@ -74,7 +74,7 @@ function connect(connections: Connections): AnyOperation {
       ),
       force_new: Type.Optional(
         Type.Boolean({
-          description: 'discard any existing session and start fresh',
+          description: 'end any session, whose queued messages fail, and start anew',
           default: false,
         }),
       ),
@@ -167,7 +167,7 @@ function status(connections: Connections): AnyOperation {
       'The live status of a login or a connection. `connected` is success; `code_required` and ' +
       '`password_required` wait for the user; `qr_required` comes with the current `login_token` and `qr_url`; ' +
       '`error`, `disconnected`, and `not_initialized` when no session exists, end only with a new connect; `reason` ' +
-      'and `detail` say why. With the reason `stalled` it is held back, and tried again at `retry_at`.',
+      'and `detail` say why. `connecting` with `stalled` is tried again at `retry_at`.',
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: ConnectionParams,
     query: null,

@@ -29,7 +29,7 @@ const Body = Closed({
       default: 'qr',
     }),
   ),
-  force_new: Flag('discard any existing session of this number and pair anew'),
+  force_new: Flag('end any session of this number, whose queued messages fail, and pair anew'),
   ...importFields,
 });
 
@@ -66,7 +66,12 @@ export function connectMsgapp(connections: Connections): AnyOperation {
         pairing_code: Nullable(
           Type.String({ description: 'to be typed on the phone', minLength: 8, maxLength: 8 }),
         ),
-        expires_at: Nullable(Timestamp),
+        expires_at: Nullable(
+          Type.String({
+            ...Timestamp,
+            description: 'with `pairing_code`: when the code ends; else: when the pairing ends',
+          }),
+        ),
       }),
     },
     errors: [

@@ -29,9 +29,9 @@ export function createWebhook({ subscriptions }: WebhookOperationsParts): AnyOpe
     group: 'webhooks',
     summary: 'Create a webhook',
     description: [
-      'Subscribes an HTTPS address to event types: from now on each event of the account is delivered to it by POST.',
-      'With `generate_signing_secret` deliveries are signed, and the secret is returned once, as `signing_secret`;',
-      'hand it to the receiver. Then let `test_webhook` show that the receiver answers.',
+      'Subscribes an HTTPS address to event types: each event of the account from now on goes to it by POST.',
+      'With `generate_signing_secret` deliveries are signed: hand `signing_secret` of the answer to the',
+      'receiver. Then let `test_webhook` show that the receiver answers.',
       '',
       'A receiver answers any 2xx within ten seconds; everything else is a failure, redirects included. Failed',
       'deliveries are retried after 1 minute, 5 minutes, 30 minutes and 2 hours when `retries_enabled` is true.',
@@ -69,9 +69,7 @@ export function createWebhook({ subscriptions }: WebhookOperationsParts): AnyOpe
       201: Closed({
         success: Success,
         webhook: WebhookSchema,
-        signing_secret: Type.Optional(
-          Type.String({ description: 'when asked for; it is shown here once' }),
-        ),
+        signing_secret: Type.Optional(Type.String({ description: 'when asked for' })),
       }),
     },
     errors: ['invalid_event_type', 'url_not_allowed'],

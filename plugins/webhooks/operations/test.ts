@@ -35,8 +35,8 @@ export function testWebhook(parts: WebhookOperationsParts): AnyOperation {
     summary: 'Send a test delivery to a webhook',
     description: [
       'Delivers sample data at once and answers, within ten seconds, what came of it: `delivered` true, or false with',
-      'a `failure`. The receiver gets it like any other delivery, signed if signing is on; nothing in it shows that it',
-      'is a test, but its ids are all zeros. It goes out also when the webhook is switched off, paused or not',
+      'a `failure`. The receiver gets it like any other delivery, signed if signing is on; the',
+      'ids of a test are all zeros. It goes out also when the webhook is switched off, paused or not',
       'subscribed to the event; it changes no counter, is never retried, and is in the delivery log. One at a time:',
       'while a test of the webhook is under way, another is refused with `rate_limited`, and `retry_after_s` is how long',
       'the first may still take.',
