@@ -7,9 +7,10 @@ import { gatewayPlugin } from '../../core/kernel.ts';
 import type { MintAddress } from '../../core/media-reference.ts';
 import { mayUse } from '../../core/scopes.ts';
 import { Dispatchers } from './dispatch/dispatchers.ts';
+import { makeExpire } from './dispatch/expire-lane.ts';
 import { HostNotifier } from './dispatch/host-notifier.ts';
+import { makeSessionSubmissions } from './dispatch/session-lane.ts';
 import { eraseSome, failUndispatched, forgetContact, forgetSome } from './forget-contact.ts';
-import { makeLanes } from './lanes.ts';
 import { MessageReporter } from './message-reporter.ts';
 import { makeMessageMetrics, showQueues } from './metrics.ts';
 import { getMessage } from './read/get-message.ts';
@@ -17,6 +18,9 @@ import { listConversations } from './read/list-conversations.ts';
 import { type ListMessagesParts, listMessages, shownMessages } from './read/list-messages.ts';
 import { pagesOfContact } from './read/pages-of-contact.ts';
 import { messageView } from './read/view.ts';
+import { makeImport } from './receive/import-lane.ts';
+import { makeReceive } from './receive/receive-lane.ts';
+import { makeAccept } from './send/accept-lane.ts';
 import { sendingChannel } from './send/choose.ts';
 import type { FindAddresses, SendRules } from './send/input.ts';
 import { sendQuestion } from './send/question.ts';
@@ -62,17 +66,11 @@ export default gatewayPlugin(
       channel: (channel, mode) => sendingChannel(channel, channels.driverOf(channel, mode)),
       newContactId: (at) => newId('con', at),
     };
-    const lanes = makeLanes({
-      storage,
-      outbox,
-      forgetContact: forget,
-      findIdle: (accountId) => dispatchers.idle(accountId),
-      notifyHosts: (accepted) => hosts.notify(accepted),
-      handover,
-      notifyWaits: (tenantId) => waitNotifier.notify(tenantId),
-      expireMs,
-      reporter,
+    const accept = makeAccept(storage, {
       rules,
+      findIdle: (accountId) => dispatchers.idle(accountId),
+      reporter,
+      notifyHosts: (accepted) => hosts.notify(accepted),
       restrict(accountId, until) {
         accounts.restrictForSafety(accountId, until).catch((error: unknown) => {
           log.warn({ err: error, account: accountId }, 'an account could not be restricted');
@@ -98,11 +96,20 @@ export default gatewayPlugin(
     provideSingleton(app.container, 'eventSlots', () => eventSlots);
     const waitNotifier = new WaitNotifier(broker, waits);
     const pace = { minMs: config.pacing.min_ms, maxMs: config.pacing.max_ms };
-    const listened = { storage, lanes, dispatchers, media, reporter, pace, log };
-    sessions.attach(makeSessionListener(listened));
+    const listener = makeSessionListener({
+      ...makeSessionSubmissions(storage, { expireMs, outbox, reporter }),
+      receive: makeReceive(storage, {
+        ...{ forgetContact: forget, outbox, handover, reporter },
+        notifyWaits: (tenantId) => waitNotifier.notify(tenantId),
+      }),
+      import: makeImport(storage, forget),
+      ...{ storage, dispatchers, media, reporter, pace, log },
+    });
+    sessions.attach(listener);
     const release = await waitNotifier.listen();
     const upkeep = startMessageUpkeep({
-      ...{ storage, lanes, expireMs, idempotencyMs, log },
+      ...{ storage, expireMs, idempotencyMs, log },
+      expire: makeExpire(storage, expireMs, reporter),
       keptMs: daysMs(config.messages.keep_days),
       sweepMedia: () => media.sweep(),
     });
@@ -113,7 +120,6 @@ export default gatewayPlugin(
     };
     const addresses: FindAddresses = (text) => addressesOf(channels, text);
     const bodies = { allowHttp: config.webhooks.allow_http, addresses, isKnown };
-    const { accept } = lanes;
     const send = makeSend(accept, bodies);
     const asking = { read: storage.read, clock, rules, accept };
     const ask = makeAskSend((input) => sendQuestion(asking, input), bodies);

@@ -11,10 +11,11 @@ import type { Dispatchers } from './dispatch/dispatchers.ts';
 import { positionsOf } from './dispatch/envelope.ts';
 import { outboundMessage } from './dispatch/outbound-message.ts';
 import type { PaceSettings } from './dispatch/pace.ts';
-import type { MessageLanes } from './lanes.ts';
+import type { SessionSubmissions } from './dispatch/session-lane.ts';
 import type { MessageReporter } from './message-reporter.ts';
 import { Arrivals } from './receive/arrivals.ts';
-import { type ImportInput, importSize } from './receive/import-lane.ts';
+import { type ImportInput, type ImportOutput, importSize } from './receive/import-lane.ts';
+import type { ReceiveInput, ReceiveOutput } from './receive/input.ts';
 import { receiveTraced } from './receive/receive-span.ts';
 
 /** How many accounts one statement of the sweep names. */
@@ -24,9 +25,10 @@ const sweepSize = 500;
 const answerWaitMs = 5_000;
 
 /** Dependencies of the messages' listener. */
-export interface SessionListenerParts {
+export interface SessionListenerParts extends SessionSubmissions {
   readonly storage: Storage;
-  readonly lanes: MessageLanes;
+  receive(input: ReceiveInput): Promise<ReceiveOutput>;
+  import(input: ImportInput): Promise<ImportOutput>;
   /** The dispatchers of this process; the listener adds one for each session. */
   readonly dispatchers: Dispatchers;
   readonly media: Pick<MediaService, 'take' | 'discard'>;
@@ -38,7 +40,7 @@ export interface SessionListenerParts {
 
 /** Makes the listener by which messages take part in sessions; see `SessionListener` for who calls what. */
 export function makeSessionListener(parts: SessionListenerParts): SessionListener {
-  const { storage, lanes, dispatchers, log } = parts;
+  const { storage, dispatchers, log } = parts;
   const arrivals = new Arrivals({ read: storage.read, media: parts.media });
   const bySession = new WeakMap<LiveSession, Dispatcher>();
   storage.onCommit('merged', () => dispatchers.merged());
@@ -46,7 +48,7 @@ export function makeSessionListener(parts: SessionListenerParts): SessionListene
     const existing = bySession.get(session);
     if (existing !== undefined) return existing;
     const dispatcher = new Dispatcher(session, {
-      ...{ read: storage.read, step: lanes.dispatch, pace: parts.pace, log },
+      ...{ read: storage.read, step: parts.dispatch, pace: parts.pace, log },
       announce: (to, contactId) => void showTyping(storage, to, contactId),
     });
     bySession.set(session, dispatcher);
@@ -78,30 +80,30 @@ export function makeSessionListener(parts: SessionListenerParts): SessionListene
         case 'message':
           return receiveTraced(session, (trace) =>
             arrivals.settle(session, event, async (ready) =>
-              ensureHeld(await lanes.receive({ ...receiver(session), ...ready, trace })),
+              ensureHeld(await parts.receive({ ...receiver(session), ...ready, trace })),
             ),
           );
         case 'receipts':
-          return receipts(lanes, session, dispatcherOf(session), event.receipts);
+          return receipts(parts, session, dispatcherOf(session), event.receipts);
         case 'identity': {
           const input = importInput(session, { contacts: [event] });
-          ensureHeld(await lanes.import({ ...input, takesContacts: false, isPresent: true }));
+          ensureHeld(await parts.import({ ...input, takesContacts: false, isPresent: true }));
           return;
         }
         case 'address':
-          ensureHeld(await lanes.import({ ...importInput(session, {}), moved: event }));
+          ensureHeld(await parts.import({ ...importInput(session, {}), moved: event }));
           return;
         case 'contacts': {
           const { connectOptions } = session;
           const options = event.later === true ? notImported(connectOptions) : connectOptions;
           for (const contacts of chunks(event.contacts, importSize)) {
-            ensureHeld(await lanes.import({ ...importInput(session, { contacts }), options }));
+            ensureHeld(await parts.import({ ...importInput(session, { contacts }), options }));
           }
           return;
         }
         case 'history':
           for (const history of chunks(event.messages, importSize)) {
-            ensureHeld(await lanes.import(importInput(session, { history })));
+            ensureHeld(await parts.import(importInput(session, { history })));
           }
       }
     },
@@ -144,17 +146,17 @@ async function sweep(storage: Storage, dispatchers: Dispatchers): Promise<void> 
  * @throws Error when an answer takes too long
  */
 async function receipts(
-  lanes: MessageLanes,
+  parts: SessionSubmissions,
   session: LiveSession,
   dispatcher: Dispatcher,
   all: readonly ReceiptEvent[],
 ): Promise<void> {
   const underWay = dispatcher.outcomesUnderWay();
-  const unknown = ensureHeld(await lanes.receipts(session, all));
+  const unknown = ensureHeld(await parts.receipts(session, all));
   if (unknown.length === 0 || underWay === null) return;
   const late = new Error('the send that these receipts may belong to is not answered yet');
   await withTimeout(answerWaitMs, late, underWay);
-  ensureHeld(await lanes.receipts(session, unknown));
+  ensureHeld(await parts.receipts(session, unknown));
 }
 
 function receiver({ account, fence }: LiveSession) {

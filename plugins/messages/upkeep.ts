@@ -4,7 +4,6 @@ import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
 import { pacedSteps } from '../../core/paced-steps.ts';
 import { pruneLane, startPruning } from '../../core/pruning.ts';
-import type { MessageLanes } from './lanes.ts';
 import { startRetention } from './retention.ts';
 
 /** How often messages that nobody will send are searched: often enough for the shortest expiry of a test. */
@@ -30,7 +29,8 @@ export const pruneWaits = pruneLane('messages.prune-waits', ({ waits }, { before
 /** Dependencies of the upkeep. */
 export interface UpkeepParts {
   readonly storage: Storage;
-  readonly lanes: Pick<MessageLanes, 'expire'>;
+  /** Fails some of an account's messages that nobody will send; answers whether there may be more. */
+  expire(accountId: string): Promise<boolean>;
   readonly expireMs: number;
   readonly idempotencyMs: number;
   /** How long messages are kept; 0: for ever. */
@@ -69,12 +69,10 @@ export function startMessageUpkeep(parts: UpkeepParts): { stop(): Promise<void> 
 }
 
 async function expireMessages(
-  { storage, lanes, expireMs }: UpkeepParts,
+  { storage, expire, expireMs }: UpkeepParts,
   signal: AbortSignal,
 ): Promise<void> {
   const before = (await storage.now()) - expireMs;
   const accountIds = await storage.read.queuedMessages.accountsToExpire(before, accountsAtOnce);
-  await Promise.all(
-    accountIds.map((accountId) => pacedSteps(() => lanes.expire(accountId), signal)),
-  );
+  await Promise.all(accountIds.map((accountId) => pacedSteps(() => expire(accountId), signal)));
 }

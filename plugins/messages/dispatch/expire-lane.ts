@@ -1,4 +1,4 @@
-import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import type { Lane, Storage, Unit } from '../../../core/contracts/storage.ts';
 import { oneByOne } from '../../../core/one-by-one.ts';
 import type { AccountStatus } from '../../accounts/contract.ts';
 import { failures } from '../failures.ts';
@@ -12,7 +12,7 @@ import { changedAtOnce, changeQueued } from './change-queued.ts';
  * behind. Messages accepted while their account was being removed or logged out belong to the latter. Answers whether
  * there may be more.
  */
-export function makeExpireLane(
+function makeExpireLane(
   expireMs: number,
   reporter: Pick<MessageReporter, 'report'>,
 ): Lane<string, boolean> {
@@ -22,6 +22,16 @@ export function makeExpireLane(
     locks: (accountId) => [`lease:${accountId}`],
     run: oneByOne((unit, accountId) => failSome(unit, accountId, expireMs, reporter)),
   };
+}
+
+/** Makes the submission of an account's id to the expiry lane, once for each storage. */
+export function makeExpire(
+  storage: Storage,
+  expireMs: number,
+  reporter: Pick<MessageReporter, 'report'>,
+): (accountId: string) => Promise<boolean> {
+  const lane = makeExpireLane(expireMs, reporter);
+  return (accountId) => storage.submit(lane, accountId);
 }
 
 async function failSome(

@@ -7,6 +7,7 @@ import { pauseAfter } from './attempt.ts';
 import type { InterruptibleSleep } from './interruptible-sleep.ts';
 import type { SendOutcome } from './outcome.ts';
 import type { DispatchStep, SessionOutput } from './session-input.ts';
+import type { SessionSubmissions } from './session-lane.ts';
 
 /** How long outcomes are tried to be stored after the session's end while the database is away, milliseconds. */
 const drainMs = 120_000;
@@ -20,10 +21,7 @@ const drainTries = 8;
 /** Dependencies of the step writer. */
 export interface StepWriterParts {
   /** Submits to the session lane. */
-  step(
-    session: Pick<LiveSession, 'account' | 'fence'>,
-    step: () => DispatchStep,
-  ): Promise<SessionOutput>;
+  readonly step: SessionSubmissions['dispatch'];
   readonly log: GatewayLog;
 }
 

@@ -4,7 +4,7 @@ import type {
   HistoryMessage,
 } from '../../../core/contracts/driver.ts';
 import type { Messages } from '../../../core/contracts/messages.ts';
-import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import type { Lane, Storage, Unit } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
 import type { ConnectOptions } from '../../accounts/contract.ts';
 import type { ContactKey } from '../../contacts/contract.ts';
@@ -41,7 +41,7 @@ export const importSize = 200;
  * time, without event and without a number. Of what is there already only addresses and names are brought up to date; the
  * private are left out. Contacts that turn out to be one person become one.
  */
-export function makeImportLane(forget: Messages['forgetContact']): Lane<ImportInput, ImportOutput> {
+function makeImportLane(forget: Messages['forgetContact']): Lane<ImportInput, ImportOutput> {
   return {
     name: 'messages.import',
     maxBatch: 4,
@@ -82,6 +82,15 @@ export function makeImportLane(forget: Messages['forgetContact']): Lane<ImportIn
       return inputs.map((input) => (held.has(input.fence) ? 'stored' : 'lost'));
     },
   };
+}
+
+/** Makes the submission to the lane of imports, once for each storage. */
+export function makeImport(
+  storage: Storage,
+  forget: Messages['forgetContact'],
+): (input: ImportInput) => Promise<ImportOutput> {
+  const lane = makeImportLane(forget);
+  return (input) => storage.submit(lane, input);
 }
 
 /** The address that a contact had, and the one that it has now. */

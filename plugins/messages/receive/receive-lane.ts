@@ -1,5 +1,5 @@
 import type { Messages } from '../../../core/contracts/messages.ts';
-import type { Lane, Tables } from '../../../core/contracts/storage.ts';
+import type { Lane, Storage, Tables } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 import type { Contact, ContactKey } from '../../contacts/contract.ts';
@@ -24,11 +24,13 @@ import { describedMedia, storedMedia } from './media.ts';
  * with it. Messages of one session are stored in the order of its reports, whatever batches they meet in. The sender's
  * addresses are brought up to date (see `ContactResolver`) also where the message is ignored.
  */
-export function makeReceiveLane(
-  forget: Messages['forgetContact'],
-  outbox: Pick<Outbox, 'prepare'>,
-  { handover, notifyWaits, reporter }: ReceiveParts,
-): Lane<ReceiveInput, ReceiveOutput, ReceivePrefetch> {
+function makeReceiveLane({
+  forgetContact,
+  outbox,
+  handover,
+  notifyWaits,
+  reporter,
+}: ReceiveParts): Lane<ReceiveInput, ReceiveOutput, ReceivePrefetch> {
   return {
     name: 'messages.receive',
     locks: ({ tenantId, fence }) => [`tenant:${tenantId}`, `lease:${fence.id}`],
@@ -67,7 +69,7 @@ export function makeReceiveLane(
         if (file !== null) kept.push({ ...file, messageId: draft.id, contactId: contact.id });
         return 'stored';
       });
-      await people.store(unit, forget);
+      await people.store(unit, forgetContact);
       // At once, not only when the batch is answered: the next one may be decided before.
       unit.afterCommit(() => {
         for (const { line, event } of inputs) if (turn.has(event)) line.leave(event);
@@ -100,8 +102,21 @@ export function makeReceiveLane(
   };
 }
 
-/** Dependencies of the receive lane, called after a batch. */
+/** Makes the submission to the lane of inbound messages, once for each storage. */
+export function makeReceive(
+  storage: Storage,
+  parts: ReceiveParts,
+): (input: ReceiveInput) => Promise<ReceiveOutput> {
+  const lane = makeReceiveLane(parts);
+  return (input) => storage.submit(lane, input);
+}
+
+/** Dependencies of the receive lane. */
 export interface ReceiveParts {
+  /** Forgets contacts that turn out to be one person with a private one. */
+  readonly forgetContact: Messages['forgetContact'];
+  /** Takes the events of received messages. */
+  readonly outbox: Pick<Outbox, 'prepare'>;
   readonly handover: Pick<Handover, 'find'>;
   /** Notifies the waits of all processes that a tenant received something. */
   notifyWaits(tenantId: string): void;

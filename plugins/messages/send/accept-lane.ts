@@ -1,4 +1,4 @@
-import type { Lane, Tables, Unit } from '../../../core/contracts/storage.ts';
+import type { Lane, Storage, Tables, Unit } from '../../../core/contracts/storage.ts';
 import { timestamp } from '../../../core/schemas.ts';
 import type { RefusalCounter } from '../../limits/contract.ts';
 import type { AcceptedPosition, IdleSession } from '../dispatch/acceptance.ts';
@@ -28,7 +28,7 @@ type Prefetched = readonly [ReadonlyMap<string, IdleSession>, SendPrefetch];
  * across processes, and under the leases of idle sessions, which need no further transaction to hand a message over.
  * After the commit the accounts' hosts are notified, which may get lost.
  */
-export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision, Prefetched> {
+function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision, Prefetched> {
   return {
     name: 'messages.accept',
     locks: (send) => [`tenant:${send.tenantId}`],
@@ -68,6 +68,15 @@ export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision
       };
     },
   };
+}
+
+/** Makes the submission to the lane of `POST /messages`, once for each storage. */
+export function makeAccept(
+  storage: Storage,
+  parts: AcceptParts,
+): (send: SendInput) => Promise<SendDecision> {
+  const lane = makeAcceptLane(parts);
+  return (send) => storage.submit(lane, send);
 }
 
 /** Takes the leases of sessions, after the tenants; answers those that are valid and that nobody else has locked. */

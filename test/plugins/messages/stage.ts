@@ -24,17 +24,24 @@ import type { PlanCaps } from '../../../plugins/limits/contract.ts';
 import { guardSettings, makeLimitRules } from '../../../plugins/limits/rules.ts';
 import { inTurn } from '../../../plugins/media/ahead/in-turn.ts';
 import { Dispatchers } from '../../../plugins/messages/dispatch/dispatchers.ts';
+import { makeExpire } from '../../../plugins/messages/dispatch/expire-lane.ts';
 import { HostNotifier } from '../../../plugins/messages/dispatch/host-notifier.ts';
 import type { SendOutcome } from '../../../plugins/messages/dispatch/outcome.ts';
 import { type PaceSettings, unpaced } from '../../../plugins/messages/dispatch/pace.ts';
 import type { NextSend } from '../../../plugins/messages/dispatch/session-input.ts';
 import {
+  makeSessionSubmissions,
+  type SessionSubmissions,
+} from '../../../plugins/messages/dispatch/session-lane.ts';
+import {
   forgetContact as forget,
   forgetSome as forgetRest,
 } from '../../../plugins/messages/forget-contact.ts';
-import { type MessageLanes, makeLanes } from '../../../plugins/messages/lanes.ts';
 import { MessageReporter } from '../../../plugins/messages/message-reporter.ts';
 import { makeMessageMetrics } from '../../../plugins/messages/metrics.ts';
+import { makeImport } from '../../../plugins/messages/receive/import-lane.ts';
+import { makeReceive } from '../../../plugins/messages/receive/receive-lane.ts';
+import { makeAccept } from '../../../plugins/messages/send/accept-lane.ts';
 import type { SendDecision, SendInput } from '../../../plugins/messages/send/input.ts';
 import {
   makeSessionListener,
@@ -76,11 +83,19 @@ export interface StageOptions {
   readonly media?: SessionListenerParts['media'];
 }
 
+/** Submissions to the lanes of messages; a test may put another in place of one. */
+export interface StageLanes extends SessionSubmissions {
+  accept: ReturnType<typeof makeAccept>;
+  receive: ReturnType<typeof makeReceive>;
+  import: ReturnType<typeof makeImport>;
+  expire: ReturnType<typeof makeExpire>;
+}
+
 /** What one process has of the messages plugin, on a real database. */
 export interface Stage {
   readonly storage: OpenStorage;
   readonly broker: Broker;
-  readonly lanes: MessageLanes;
+  readonly lanes: StageLanes;
   readonly slotLanes: SlotLanes;
   readonly part: SessionListener;
   readonly waits: Waits;
@@ -144,15 +159,10 @@ export async function openStage(
       handedOver += by;
     },
   });
-  const lanes = makeLanes({
-    storage,
-    outbox: options.outbox ?? waitingEvents,
-    forgetContact,
+  const { expireMs = 86_400_000, outbox = waitingEvents } = options;
+  const accept = makeAccept(storage, {
     findIdle: (accountId) => accepting.idle(accountId),
     notifyHosts: (accepted) => hosts.notify(accepted),
-    handover: options.handover ?? direct,
-    notifyWaits: (tenantId) => notifier.notify(tenantId),
-    expireMs: options.expireMs ?? 86_400_000,
     reporter,
     rules: {
       limits: rules,
@@ -166,6 +176,17 @@ export async function openStage(
     },
     restrict: (accountId) => restricted.push(accountId),
   });
+  const lanes: StageLanes = {
+    accept,
+    ...makeSessionSubmissions(storage, { expireMs, outbox, reporter }),
+    receive: makeReceive(storage, {
+      ...{ forgetContact, outbox, reporter },
+      handover: options.handover ?? direct,
+      notifyWaits: (tenantId) => notifier.notify(tenantId),
+    }),
+    import: makeImport(storage, forgetContact),
+    expire: makeExpire(storage, expireMs, reporter),
+  };
   const slotLanes = makeSlotLanes(storage, clock, { kind: 'messages', slots: 2 });
   const waitsOn = (using: SlotLanes): Waits =>
     new Waits({
@@ -190,13 +211,17 @@ export async function openStage(
     handedOver: () => handedOver,
     restricted,
     part: makeSessionListener({
-      ...{ storage, lanes, dispatchers, reporter, log },
+      ...{ storage, dispatchers, reporter, log },
+      dispatch: (...step) => lanes.dispatch(...step),
+      receipts: (...receipts) => lanes.receipts(...receipts),
+      receive: (input) => lanes.receive(input),
+      import: (input) => lanes.import(input),
       media: options.media ?? noMedia,
       pace: options.pace ?? unpaced,
     }),
     idle: (accountId) => dispatchers.idle(accountId) !== null,
     send: (send) =>
-      lanes.accept({
+      accept({
         id: newId('msg'),
         accountId: null,
         accountIds: null,

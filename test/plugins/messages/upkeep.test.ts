@@ -11,7 +11,8 @@ for (const engine of databases) {
     const database = await engine.create(t);
     const stage = await openStage(t, database.url);
     const { tenantId } = await makeTenant(stage);
-    const { storage, lanes } = stage;
+    const { storage } = stage;
+    const { expire } = stage.lanes;
     const now = await storage.now();
     await stage.run((unit) =>
       unit.idempotency.keep(
@@ -33,7 +34,7 @@ for (const engine of databases) {
       keptMs: 0,
       sweepMedia: () => undefined,
     };
-    const upkeep = startMessageUpkeep({ storage, lanes, log: createLog('silent'), ...kept });
+    const upkeep = startMessageUpkeep({ storage, expire, log: createLog('silent'), ...kept });
     await until('the old to be gone', async () => (await keys()).length <= 1);
     t.same(await keys(), ['young']);
     await upkeep.stop();

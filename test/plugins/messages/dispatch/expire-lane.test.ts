@@ -14,7 +14,8 @@ for (const engine of databases) {
   t.test(`a long queue expires in short transactions, ${engine.name}`, async (t) => {
     const database = await engine.create(t);
     const stage = await openStage(t, database.url, { expireMs });
-    const { storage, lanes } = stage;
+    const { storage } = stage;
+    const { expire } = stage.lanes;
     const { tenantId, accountIds } = await makeTenant(stage);
     const accountId = accountIds[0] ?? '';
     const { read, write } = storage.connections;
@@ -26,16 +27,16 @@ for (const engine of databases) {
     await write('accounts').where({ id: accountId }).update({ outbound_sequence: 5_000 });
     const young = acceptedId(await stage.send({ tenantId }));
     const failed = async () => (await read('messages').where({ status: 'failed' })).length;
-    t.equal(await lanes.expire(accountId), true);
+    t.equal(await expire(accountId), true);
     t.equal(await failed(), 100, 'one transaction fails so many');
     const upkeep = startMessageUpkeep({
-      ...{ storage, lanes, expireMs, idempotencyMs: expireMs, keptMs: 0 },
+      ...{ storage, expire, expireMs, idempotencyMs: expireMs, keptMs: 0 },
       sweepMedia: () => undefined,
       log: createLog('silent'),
     });
     await until('the others', async () => ((await failed()) === 1_000 ? true : undefined));
     await upkeep.stop();
-    t.equal(await lanes.expire(accountId), false);
+    t.equal(await expire(accountId), false);
     t.match(await read('messages').where({ status: 'queued' }), [{ id: young }]);
     const events = await read('events').where({ type: 'message.failed' });
     t.equal(new Set(events.map(({ subject }) => subject)).size, 1_000, 'each is told of');
