@@ -1,11 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Lane, Tables, Unit } from '../../core/contracts/storage.ts';
-import { type CurrentRequests, forRequests, logFieldsOf } from '../../core/current-request.ts';
+import type { Lane, Lock, Tables, Unit } from '../../core/contracts/storage.ts';
+import {
+  type CurrentRequest,
+  type CurrentRequests,
+  forRequests,
+  logFieldsOf,
+} from '../../core/current-request.ts';
 import { faultOf } from './faults.ts';
 import { Losses } from './losses.ts';
 import { isAnswerTimeout } from './pipeline.ts';
 import { RepeatLimits } from './repeat-limits.ts';
 import { CommitUnknown, transact, type UnitParts } from './unit.ts';
+
+/** One input of a batch, as it was submitted. */
+export interface BatchEntry<Input> {
+  readonly input: Input;
+  /** What the lane locks for it. */
+  readonly locks: readonly Lock[];
+  /** Whose request it is part of, for the log. */
+  readonly request: CurrentRequest | undefined;
+}
 
 /** The outcome of one input. */
 export type Settled<Output> =
@@ -26,36 +40,31 @@ const mostLosses = 3;
 /**
  * Decides a batch in one transaction. After a failure that is not of the connection each input has a transaction of its
  * own, so that a bad one fails alone. Never rejects.
- * @param requests the request of each input, for the log
  */
 export async function settle<Input, Output, Prefetched>(
   parts: UnitParts,
   lane: Lane<Input, Output, Prefetched>,
-  inputs: readonly Input[],
-  requests: CurrentRequests,
+  entries: readonly BatchEntry<Input>[],
 ): Promise<readonly Settled<Output>[]> {
-  const losses = new Losses<Input>();
+  const losses = new Losses<BatchEntry<Input>>();
   try {
-    return (await repeat(parts, lane, inputs, losses, requests)).map((output) => ({
-      done: true,
-      output,
-    }));
+    const outputs = await repeat(parts, lane, entries, losses);
+    return outputs.map((output) => ({ done: true, output }));
   } catch (error) {
-    if (inputs.length < 2 || error instanceof Hopeless) {
-      return inputs.map(() => failure(parts, error));
+    if (entries.length < 2 || error instanceof Hopeless) {
+      return entries.map(() => failure(parts, error));
     }
     parts.log.warn(
-      { err: error, lane: lane.name, size: inputs.length, ...logFieldsOf(requests) },
+      { err: error, lane: lane.name, size: entries.length, ...logFieldsOf(requestsOf(entries)) },
       'a batch failed: each input runs alone',
     );
   }
   const settled: Settled<Output>[] = [];
-  for (const [index, input] of inputs.entries()) {
+  for (const entry of entries) {
     const last = settled.at(-1);
     const isHopeless = last !== undefined && !last.done && last.hopeless;
-    const request = [requests[index]];
-    const alone = () => settleAlone(parts, lane, input, losses, request);
-    settled.push(isHopeless ? last : await forRequests(request, alone));
+    const alone = () => settleAlone(parts, lane, entry, losses);
+    settled.push(isHopeless ? last : await forRequests([entry.request], alone));
   }
   return settled;
 }
@@ -63,12 +72,11 @@ export async function settle<Input, Output, Prefetched>(
 async function settleAlone<Input, Output, Prefetched>(
   parts: UnitParts,
   lane: Lane<Input, Output, Prefetched>,
-  input: Input,
-  losses: Losses<Input>,
-  request: CurrentRequests,
+  entry: BatchEntry<Input>,
+  losses: Losses<BatchEntry<Input>>,
 ): Promise<Settled<Output>> {
   try {
-    const [output] = await repeat(parts, lane, [input], losses, request);
+    const [output] = await repeat(parts, lane, [entry], losses);
     // `repeat` answers as many outputs as inputs; the type of an output may include undefined.
     return { done: true, output: output as Output };
   } catch (error) {
@@ -83,15 +91,14 @@ async function settleAlone<Input, Output, Prefetched>(
 async function repeat<Input, Output, Prefetched>(
   parts: UnitParts,
   lane: Lane<Input, Output, Prefetched>,
-  inputs: readonly Input[],
-  losses: Losses<Input>,
-  requests: CurrentRequests,
+  entries: readonly BatchEntry<Input>[],
+  losses: Losses<BatchEntry<Input>>,
 ): Promise<readonly Output[]> {
   const limits = new RepeatLimits();
   for (;;) {
     try {
-      losses.running = inputs;
-      const outputs = await runOnce(parts, lane, inputs, losses);
+      losses.running = entries;
+      const outputs = await runOnce(parts, lane, entries, losses);
       parts.breaker.recordSuccess();
       return outputs;
     } catch (error) {
@@ -101,7 +108,7 @@ async function repeat<Input, Output, Prefetched>(
       if (fault === 'other') throw error;
       parts.breaker.recordFailure(cause);
       const givenUp = fault === 'contention' ? error : new Hopeless(cause);
-      const fields = { err: error, lane: lane.name, ...logFieldsOf(requests) };
+      const fields = { err: error, lane: lane.name, ...logFieldsOf(requestsOf(entries)) };
       if (isUnknown && lane.recover !== undefined) {
         losses.add(error.signal);
         if (losses.count > mostLosses) throw givenUp;
@@ -122,17 +129,18 @@ async function repeat<Input, Output, Prefetched>(
 async function runOnce<Input, Output, Prefetched>(
   parts: UnitParts,
   lane: Lane<Input, Output, Prefetched>,
-  inputs: readonly Input[],
-  losses: Losses<Input>,
+  entries: readonly BatchEntry<Input>[],
+  losses: Losses<BatchEntry<Input>>,
 ): Promise<readonly Output[]> {
-  const locks = inputs.flatMap((input) => lane.locks(input));
+  const locks = entries.flatMap((entry) => entry.locks);
   if (losses.count > 0) {
     const { result, signal } = await transact(parts, { locks }, (unit) =>
-      runRest(lane, inputs, unit, losses),
+      runRest(lane, entries, unit, losses),
     );
     signal();
     return result;
   }
+  const inputs = inputsOf(entries);
   // An async function: a synchronous throw of `prefetch` must not skip the locks.
   const prefetch = async (tables: Tables) => await lane.prefetch?.(tables, inputs);
   const { result, signal } = await transact(parts, { locks, prefetch }, (unit, found) =>
@@ -165,22 +173,31 @@ async function runAll<Input, Output, Prefetched>(
  */
 async function runRest<Input, Output, Prefetched>(
   lane: Lane<Input, Output, Prefetched>,
-  inputs: readonly Input[],
+  entries: readonly BatchEntry<Input>[],
   unit: Unit,
-  losses: Losses<Input>,
+  losses: Losses<BatchEntry<Input>>,
 ): Promise<readonly Output[]> {
   const found: (Output | undefined)[] = [];
-  for (const input of inputs) found.push(await lane.recover?.(unit, input));
-  const missing = inputs.filter((_, index) => found[index] === undefined);
-  const there = inputs.filter((_, index) => found[index] !== undefined);
+  for (const { input } of entries) found.push(await lane.recover?.(unit, input));
+  const missing = entries.filter((_, index) => found[index] === undefined);
+  const there = entries.filter((_, index) => found[index] !== undefined);
   for (const signal of losses.signalsOf(there)) unit.afterCommit(signal);
   losses.running = missing;
   if (missing.length === 0) return found as readonly Output[];
+  const inputs = inputsOf(missing);
   // Without `prefetch` a lane's `Prefetched` is void.
-  const prefetched = (await lane.prefetch?.(unit, missing)) as Prefetched;
-  const rest = (await runAll(lane, missing, unit, prefetched, true)).values();
+  const prefetched = (await lane.prefetch?.(unit, inputs)) as Prefetched;
+  const rest = (await runAll(lane, inputs, unit, prefetched, true)).values();
   // One output for each input that had none.
   return found.map((output) => (output === undefined ? (rest.next().value as Output) : output));
+}
+
+function inputsOf<Input>(entries: readonly BatchEntry<Input>[]): readonly Input[] {
+  return entries.map(({ input }) => input);
+}
+
+function requestsOf(entries: readonly BatchEntry<unknown>[]): CurrentRequests {
+  return entries.map(({ request }) => request);
 }
 
 /**

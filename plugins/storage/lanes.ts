@@ -1,7 +1,7 @@
 import type { Lane, Lock } from '../../core/contracts/storage.ts';
-import { type CurrentRequest, currentRequest, forRequests } from '../../core/current-request.ts';
+import { currentRequest, forRequests } from '../../core/current-request.ts';
 import { SerialQueue } from '../../core/serial.ts';
-import { type Settled, settle } from './batches.ts';
+import { type BatchEntry, type Settled, settle } from './batches.ts';
 import { Breaker } from './breaker.ts';
 import { unavailable } from './faults.ts';
 import type { LaneMeter } from './metrics.ts';
@@ -11,12 +11,9 @@ import type { UnitParts } from './unit.ts';
 const usualBatch = 256;
 
 /** One caller of `submit`, waiting. */
-interface Waiting<Input, Output> {
-  readonly input: Input;
+interface Waiting<Input, Output> extends BatchEntry<Input> {
   /** When it was submitted, by `performance.now`. */
   readonly since: number;
-  /** Whose request it is part of, for the log. */
-  readonly request: CurrentRequest | undefined;
   resolve(output: Output): void;
   reject(error: unknown): void;
 }
@@ -75,8 +72,8 @@ export class Lanes {
     if (this.#closed) return Promise.reject(unavailable(new Error('the storage is closed')));
     const queue = this.#queueOf(lane);
     return new Promise((resolve, reject) => {
-      const [since, request] = [performance.now(), currentRequest()];
-      queue.waiting.push({ input, since, request, resolve, reject });
+      const entry = { input, locks: lane.locks(input), request: currentRequest() };
+      queue.waiting.push({ ...entry, since: performance.now(), resolve, reject });
       this.#schedule(lane, queue);
     });
   }
@@ -146,17 +143,14 @@ export class Lanes {
       queue.scheduled = false;
       const batch = takeFree(queue);
       if (batch.length === 0) return 0;
-      const inputs = batch.map((waiting) => waiting.input);
       const isAlone = (lane.maxConcurrent ?? 1) === 1;
-      const locks = isAlone ? [] : inputs.flatMap((input) => lane.locks(input));
+      const locks = isAlone ? [] : batch.flatMap((waiting) => waiting.locks);
       for (const lock of locks) queue.held.add(lock);
       const begunAt = performance.now();
       queue.begunAt = begunAt;
       if (queue.waiting.length > 0) this.#schedule(lane, queue);
       const requests = batch.map(({ request }) => request);
-      const results = await forRequests(requests, () =>
-        settle(this.#parts, lane, inputs, requests),
-      );
+      const results = await forRequests(requests, () => settle(this.#parts, lane, batch));
       for (const lock of locks) queue.held.delete(lock);
       this.#meter.ran(lane.name, {
         inputs: batch.length,
@@ -221,7 +215,7 @@ function takeFree<Input, Output, Prefetched>(
   const blocked = new Set(held);
   const batch: Waiting<Input, Output>[] = [];
   queue.waiting = waiting.filter((one) => {
-    const locks = lane.locks(one.input);
+    const { locks } = one;
     if (batch.length < most && locks.every((lock) => !blocked.has(lock))) {
       batch.push(one);
       return false;
