@@ -133,19 +133,16 @@ async function runOnce<Input, Output, Prefetched>(
   losses: Losses<BatchEntry<Input>>,
 ): Promise<readonly Output[]> {
   const locks = entries.flatMap((entry) => entry.locks);
-  if (losses.count > 0) {
-    const { result, signal } = await transact(parts, { locks }, (unit) =>
-      runRest(lane, entries, unit, losses),
-    );
-    signal();
-    return result;
-  }
   const inputs = inputsOf(entries);
+  const isLookup = losses.count > 0;
   // An async function: a synchronous throw of `prefetch` must not skip the locks.
-  const prefetch = async (tables: Tables) => await lane.prefetch?.(tables, inputs);
+  const prefetch = async (tables: Tables) =>
+    isLookup ? undefined : await lane.prefetch?.(tables, inputs);
   const { result, signal } = await transact(parts, { locks, prefetch }, (unit, found) =>
-    // Without `prefetch` a lane's `Prefetched` is void.
-    runAll(lane, inputs, unit, found as Prefetched, false),
+    isLookup
+      ? runRest(lane, entries, unit, losses)
+      : // Without `prefetch` a lane's `Prefetched` is void.
+        runAll(lane, inputs, unit, found as Prefetched, false),
   );
   signal();
   return result;
