@@ -6,9 +6,8 @@ import {
   forRequests,
   logFieldsOf,
 } from '../../core/current-request.ts';
-import { faultOf } from './faults.ts';
+import { faultOf, isAnswerTimeout } from './faults.ts';
 import { Losses } from './losses.ts';
-import { isAnswerTimeout } from './pipeline.ts';
 import { RepeatLimits } from './repeat-limits.ts';
 import { CommitUnknown, transact, type UnitParts } from './unit.ts';
 

@@ -2,8 +2,11 @@ import type { Knex } from 'knex';
 import type { Dialect } from '../../core/contracts/sql.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
+import type { Transaction } from './executor.ts';
 import { openMysql, renewMysql } from './mysql.ts';
+import { beginMysql } from './pipeline.ts';
 import { openSqlite } from './sqlite.ts';
+import { beginSqlite } from './sqlite-transaction.ts';
 
 /** What is wanted of the database. */
 export type Access = 'read' | 'write';
@@ -15,6 +18,8 @@ export interface DatabasePools {
   readonly write: Knex;
   /** For reads at the state of the last commit; refuses to write. */
   readonly read: Knex;
+  /** Begins a transaction; the caller ends it with `commit` or `rollBack`. */
+  begin(): Promise<Transaction>;
   /**
    * Has those that read, or write, opened anew before they are used again: the address may lead to another server by now.
    * Does nothing on SQLite.
@@ -45,6 +50,7 @@ export function connect(
     dialect,
     write,
     read,
+    begin: () => (dialect === 'mysql' ? beginMysql(write) : beginSqlite(write)),
     renew: (access) => renewMysql(access === 'read' ? read : write),
     close: async () => {
       await Promise.all([write.destroy(), read.destroy()]);

@@ -190,6 +190,21 @@ export class Executor implements Sql {
 /** Runs a statement: answers what knex's `raw` does. */
 export type Ask = (statement: Statement) => Promise<unknown>;
 
+/** One open transaction on a connection of its own, which goes back to the pool when it ends. */
+export interface Transaction {
+  /** Runs a statement; answers what the driver does. Rejects once the transaction is being ended. */
+  readonly ask: Ask;
+  /** The query builder of knex, on `ask`. */
+  builder(ask: Ask): Knex;
+  /**
+   * Runs the last statements and COMMIT.
+   * @throws the error of the first that failed: rolled back then, unless `leavesCommitUnknown`
+   */
+  commit(last: readonly Statement[]): Promise<void>;
+  /** Rolls back an open transaction. Never rejects: the server has rolled back a lost connection. */
+  rollBack(): Promise<void>;
+}
+
 /** The two ways of a statement to the database. */
 export interface StatementRunner {
   /** Raw SQL. */

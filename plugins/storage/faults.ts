@@ -1,3 +1,4 @@
+import { hasCode } from '../../core/error-code.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { isRefusalToPrepare } from './packet.ts';
 
@@ -138,6 +139,11 @@ export function refusesLogIn(error: unknown): boolean {
 export function saysServerIsGone(error: unknown): boolean {
   const { code, errno } = errorFieldsOf(error);
   return goneNumbers.has(errno) || goneCodes.has(code);
+}
+
+/** Whether the server has said nothing for too long. */
+export function isAnswerTimeout(error: unknown): boolean {
+  return hasCode(error, 'PROTOCOL_SEQUENCE_TIMEOUT');
 }
 
 /** The server answered other than was asked: the outcome has to be looked up. */

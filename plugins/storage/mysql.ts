@@ -6,10 +6,9 @@ import type { GatewayLog } from '../../core/log.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { bindable } from './bindings.ts';
 import type { Query } from './builder.ts';
-import { fitForLog } from './faults.ts';
+import { fitForLog, isAnswerTimeout } from './faults.ts';
 import { knexLog } from './knex-log.ts';
 import { idleTransactionS, PacketWriter, type Preparing } from './packet.ts';
-import { isAnswerTimeout } from './pipeline.ts';
 
 /**
  * Connections of one process. Writing: most lanes have one transaction under way, and about this many

@@ -1,7 +1,10 @@
+import type { Knex } from 'knex';
 import type { Connection, QueryError } from 'mysql2';
-import { hasCode } from '../../core/error-code.ts';
-import type { Bound } from './bindings.ts';
-import { UnexpectedAnswer } from './faults.ts';
+import { type Bound, bindable } from './bindings.ts';
+import { builderOn } from './builder.ts';
+import type { Transaction } from './executor.ts';
+import { fitForLog, isAnswerTimeout, UnexpectedAnswer } from './faults.ts';
+import { answerTimeoutMs, writerOf } from './mysql.ts';
 import { isRefusalToPrepare, type Packet, type PacketWriter } from './packet.ts';
 import { dividedBySize, sizeOf } from './sql-text.ts';
 
@@ -144,6 +147,38 @@ export class Pipeline {
   }
 }
 
+/** Begins a transaction on MariaDB or MySQL; BEGIN itself travels with the first statement. */
+export async function beginMysql(write: Knex): Promise<Transaction> {
+  const { client } = write;
+  const connection: Connection = await client.acquireConnection();
+  const pipeline = new Pipeline(connection, writerOf(connection), answerTimeoutMs);
+  let over = false;
+  const end = async (ending: () => Promise<void>): Promise<void> => {
+    over = true;
+    try {
+      await ending();
+    } catch (error) {
+      throw fitForLog(error);
+    } finally {
+      client.releaseConnection(connection);
+    }
+  };
+  return {
+    ask: (statement) => pipeline.ask(statement),
+    builder: (ask) =>
+      builderOn(write, async (query) => {
+        const { sql, options } = query;
+        const statement = { sql, bindings: bindable(query.bindings ?? []) };
+        query.response = await ask({ ...statement, timeoutMs: options?.timeout });
+      }),
+    commit: (last) => end(() => pipeline.commit(last)),
+    async rollBack() {
+      // A failed rollback destroys the connection, and with it the transaction.
+      if (!over) await end(() => pipeline.rollBack().catch(() => connection.destroy()));
+    },
+  };
+}
+
 /** Divides statements among packets that are not too large, unless one by itself is. */
 function packets<Item extends Statement>(statements: readonly Item[]): Item[][] {
   return dividedBySize(
@@ -151,11 +186,6 @@ function packets<Item extends Statement>(statements: readonly Item[]): Item[][] 
     Number.POSITIVE_INFINITY,
     ({ sql, bindings }) => sql.length + sizeOf(bindings),
   );
-}
-
-/** Whether the server has said nothing for too long. */
-export function isAnswerTimeout(error: unknown): boolean {
-  return hasCode(error, 'PROTOCOL_SEQUENCE_TIMEOUT');
 }
 
 function isList(value: unknown, length: number): value is readonly unknown[] {

@@ -2,10 +2,10 @@ import type { Knex } from 'knex';
 import type Libsql from 'libsql';
 import { bindable } from './bindings.ts';
 import { builderOn } from './builder.ts';
+import type { Transaction } from './executor.ts';
 import { fitForLog } from './faults.ts';
 import { whenFree } from './sqlite-file.ts';
 import { answerQuery, runStatement } from './sqlite-statements.ts';
-import type { Transaction } from './transaction.ts';
 
 /** Begins a transaction, which has the write lock from its start. */
 export async function beginSqlite(write: Knex): Promise<Transaction> {

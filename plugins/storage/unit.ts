@@ -5,11 +5,10 @@ import type { GatewayLog } from '../../core/log.ts';
 import type { Breaker } from './breaker.ts';
 import type { DatabasePools } from './connection.ts';
 import type { LockRows, StorageContents } from './contents.ts';
-import { type Ask, Executor, type StatementRunner } from './executor.ts';
+import { type Ask, Executor, type StatementRunner, type Transaction } from './executor.ts';
 import { faultOf, fitForLog, leavesCommitUnknown } from './faults.ts';
 import type { Statement } from './pipeline.ts';
 import { mysqlNow } from './sql-text.ts';
-import { begin, type Transaction } from './transaction.ts';
 
 /** Dependencies of a transaction: parts of its storage. */
 export interface UnitParts {
@@ -65,7 +64,7 @@ export async function transact<Result, Prefetched>(
 ): Promise<Committed<Result>> {
   const { dialect } = parts.connections;
   const { tables: makeTables, locks: lockable } = parts.contents;
-  const transaction = await begin(parts.connections);
+  const transaction = await parts.connections.begin();
   // The first error that ended the transaction; later ones only follow from it.
   let fatal: unknown;
   const watched: Ask = async (statement) => {

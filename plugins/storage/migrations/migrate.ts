@@ -4,7 +4,6 @@ import { integer, type Table, words } from '../../../core/contracts/schema.ts';
 import { Executor } from '../executor.ts';
 import { faultOf, refusesLogIn } from '../faults.ts';
 import type { OpenStorage } from '../storage.ts';
-import { begin } from '../transaction.ts';
 import { createTable } from './schema.ts';
 import type { MigrationStep } from './steps.ts';
 import { refuseNewer } from './versions.ts';
@@ -44,7 +43,7 @@ export async function migrate(
     if (steps.every((step) => done.has(step.name))) return [];
   }
   const { dialect } = storage;
-  const transaction = await begin(storage.connections);
+  const transaction = await storage.connections.begin();
   const { ask } = transaction;
   const executor = new Executor({ ask, knex: transaction.builder(ask) }, dialect);
   try {

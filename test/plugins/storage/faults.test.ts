@@ -3,7 +3,6 @@ import { createConnection } from 'mysql2/promise';
 import t from 'tap';
 import type { Lane } from '../../../core/contracts/storage.ts';
 import type { OpenStorage } from '../../../plugins/storage/storage.ts';
-import { begin } from '../../../plugins/storage/transaction.ts';
 import { type Database, engines } from '../../harness/databases.ts';
 import type { Teardown } from '../../harness/processes.ts';
 import { until } from '../../harness/story.ts';
@@ -194,7 +193,7 @@ for (const what of ['query', 'connection']) {
 t.test('a statement with a time limit of its own', async (t) => {
   const database = await mariadb(t);
   const storage = await openScratch(database.url, t);
-  const transaction = await begin(storage.connections);
+  const transaction = await storage.connections.begin();
   t.teardown(() => transaction.rollBack());
   const knex = transaction.builder(transaction.ask);
   const slow = knex.raw('select sleep(3)').options({ timeout: 100 });
