@@ -2,16 +2,15 @@ import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../core/contracts/caller.ts';
 import { CurrentRequest } from '../../core/current-request.ts';
-import type { AnyOperation } from '../../core/operation.ts';
+import type { AnyOperation, OperationRequest } from '../../core/operation.ts';
 import type { JsonSchema } from '../../core/schemas.ts';
 import { traceparentOf } from '../../core/spans.ts';
 import type { Admission } from './admission.ts';
 import { type AnyAnswer, audited, type Handler, isAudited, type RecordChange } from './auditing.ts';
 import type { PersonsQuestion, QuestionedOperation, RequestParts } from './contract.ts';
-import { InputValidator } from './input.ts';
+import { type Input, InputValidator } from './input.ts';
 import { jsonLines } from './json-lines.ts';
-import type { OpenCalls } from './open-calls.ts';
-import { type CallOrigin, OperationCall } from './operation-call.ts';
+import type { CallSignal, OpenCalls } from './open-calls.ts';
 import { InputReader } from './reader.ts';
 import { withoutNames } from './schemas.ts';
 
@@ -172,4 +171,43 @@ export class OperationHandling {
 
 function originOf({ caller, span }: FastifyRequest, parts: RequestParts) {
   return { caller, traceparent: parts.traceparent ?? traceparentOf(span) };
+}
+
+/** Who makes a call, and in which trace. */
+interface CallOrigin extends Pick<OperationCall, 'traceparent'> {
+  readonly caller: Caller | null;
+}
+
+/** One call of an operation, as its handler sees it. */
+class OperationCall implements OperationRequest<never, never, never> {
+  readonly caller: Caller;
+  readonly params: never;
+  readonly query: never;
+  readonly body: never;
+  readonly headers: OperationRequest<never, never, never>['headers'];
+  readonly requestId: string;
+  readonly traceparent: string | null;
+  readonly #call: CallSignal;
+
+  constructor(
+    request: FastifyRequest,
+    { caller, traceparent }: CallOrigin,
+    input: Input,
+    call: CallSignal,
+  ) {
+    if (caller === null) throw new Error('an operation was called without a caller');
+    this.caller = caller;
+    // The schemas of the operation have validated these values, which TypeScript cannot see.
+    this.params = input.params as never;
+    this.query = input.query as never;
+    this.body = input.body as never;
+    this.headers = input.headers;
+    this.requestId = request.id;
+    this.traceparent = traceparent;
+    this.#call = call;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
 }
