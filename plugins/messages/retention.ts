@@ -5,7 +5,7 @@ import { Loop } from '../../core/loop.ts';
 import { oneByOne } from '../../core/one-by-one.ts';
 import { pacedSteps } from '../../core/paced-steps.ts';
 import { deleteMessages } from './delete-messages.ts';
-import { threadKey } from './threads.ts';
+import { threadKey } from './tables/threads.ts';
 
 /** Between two rounds: often enough for the shortest times of a test. */
 const slowestMs = 60_000;

@@ -1,9 +1,9 @@
 import { setImmediate as arrivals } from 'node:timers/promises';
 import type { LiveSession } from '../../accounts/contract.ts';
 import type { QueuePosition } from '../tables/message-rows.ts';
-import type { AcceptedPosition, IdleQueue } from './acceptance.ts';
 import { lastPauseMs, leastPauseMs } from './attempt.ts';
 import type { Conversations, Head } from './conversations.ts';
+import type { AcceptedPosition, IdleQueue } from './dispatchers.ts';
 import { InterruptibleSleep } from './interruptible-sleep.ts';
 import type { DispatchedMessage } from './outbound-message.ts';
 import { Pace, type PaceSettings, unpaced } from './pace.ts';

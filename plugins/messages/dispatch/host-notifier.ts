@@ -1,6 +1,5 @@
 import type { Broker } from '../../../core/contracts/broker.ts';
-import type { AcceptedPosition } from './acceptance.ts';
-import type { Dispatchers } from './dispatchers.ts';
+import type { AcceptedPosition, Dispatchers } from './dispatchers.ts';
 import type { QueuedEnvelope } from './envelope.ts';
 
 /** Pause between two notices to other processes, milliseconds; what comes in between is one notice. */

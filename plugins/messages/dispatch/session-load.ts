@@ -2,7 +2,7 @@ import type { Tables, Unit } from '../../../core/contracts/storage.ts';
 import type { Outbox } from '../../events/contract.ts';
 import { storedNetworkId } from '../network-ids.ts';
 import { networkKey } from '../tables/messages.ts';
-import { threadKey } from '../threads.ts';
+import { threadKey } from '../tables/threads.ts';
 import { SessionBatch, type SessionPrefetch } from './session-batch.ts';
 import type { SessionInput } from './session-input.ts';
 

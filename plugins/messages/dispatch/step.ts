@@ -1,5 +1,5 @@
 import type { LeaseToken } from '../../cluster/contract.ts';
-import { threadKey } from '../threads.ts';
+import { threadKey } from '../tables/threads.ts';
 import { decideDispatch } from './decide.ts';
 import { dispatchedMessage } from './outbound-message.ts';
 import { enterOutcome } from './outcome.ts';

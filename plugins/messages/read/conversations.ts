@@ -2,8 +2,7 @@ import type { Tables } from '../../../core/contracts/storage.ts';
 import type { ListPosition } from '../../../core/list-position.ts';
 import { isWanted, type WantedAccounts } from '../../../core/scopes.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
-import type { ThreadKey } from '../tables/threads.ts';
-import { threadKey } from '../threads.ts';
+import { type ThreadKey, threadKey } from '../tables/threads.ts';
 import { ofAccounts } from './of-accounts.ts';
 import { listPositionOf } from './search.ts';
 

@@ -8,7 +8,7 @@ import { wantedAccounts } from '../../../core/scopes.ts';
 import type { Cursors } from '../../secrets/contract.ts';
 import { inboundExample } from '../examples.ts';
 import type { MessageContact, MessageWithContact } from '../tables/message-rows.ts';
-import { threadKey } from '../threads.ts';
+import { threadKey } from '../tables/threads.ts';
 import { conversationPage, foundConversations, type SearchPosition } from './conversations.ts';
 import { ConversationsAnswer, ConversationsQuery } from './schemas.ts';
 import { wordsOf } from './search.ts';

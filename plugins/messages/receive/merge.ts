@@ -1,7 +1,6 @@
 import type { Unit } from '../../../core/contracts/storage.ts';
 import type { Contact, Merges } from '../../contacts/contract.ts';
-import type { Thread } from '../tables/threads.ts';
-import { threadKey } from '../threads.ts';
+import { type Thread, threadKey } from '../tables/threads.ts';
 
 /** The one of two contacts that stays when they turn out to be one person: the older. */
 export function olderOf(one: Contact, other: Contact): Contact {

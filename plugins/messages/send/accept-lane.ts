@@ -1,7 +1,7 @@
 import type { Lane, Storage, Tables, Unit } from '../../../core/contracts/storage.ts';
 import { timestamp } from '../../../core/schemas.ts';
 import type { RefusalCounter } from '../../limits/contract.ts';
-import type { AcceptedPosition, IdleSession } from '../dispatch/acceptance.ts';
+import type { AcceptedPosition, IdleSession } from '../dispatch/dispatchers.ts';
 import type { MessageReporter } from '../message-reporter.ts';
 import type { SendBatch } from './batch.ts';
 import { decideSend } from './decide.ts';

@@ -1,4 +1,4 @@
-import type { AcceptedPosition, IdleSession } from '../dispatch/acceptance.ts';
+import type { AcceptedPosition, IdleSession } from '../dispatch/dispatchers.ts';
 import { dispatchedMessage } from '../dispatch/outbound-message.ts';
 import type { StoredMessage } from '../tables/message-rows.ts';
 import type { SendBatch } from './batch.ts';

@@ -2,7 +2,7 @@ import type { Tables, Unit } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import type { IdempotencyRecord } from '../tables/idempotency.ts';
 import type { DayCount, SendingAccount, SendSnapshot } from '../tables/sending-rows.ts';
-import { threadKey } from '../threads.ts';
+import { threadKey } from '../tables/threads.ts';
 import { answerKey, enterNames, type SendBatch } from './batch.ts';
 import { chooseAccount, namedContact } from './choose.ts';
 import type { SendInput, SendRules } from './input.ts';

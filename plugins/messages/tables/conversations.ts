@@ -1,9 +1,8 @@
 import { chunks } from '../../../core/chunks.ts';
 import { SqlTable, type Value } from '../../../core/contracts/sql.ts';
-import { threadKey } from '../threads.ts';
 import { joinedMessages } from './message-lists.ts';
 import { type MessageWithContact, withContacts } from './message-rows.ts';
-import type { ThreadKey } from './threads.ts';
+import { type ThreadKey, threadKey } from './threads.ts';
 
 /** The most inbound messages without an answer that are counted. */
 export const countedUnanswered = 100;

@@ -15,6 +15,11 @@ export interface Thread {
 /** A pair of an account and a contact. */
 export type ThreadKey = Pick<Thread, 'accountId' | 'contactId'>;
 
+/** The key of a thread in a map. */
+export function threadKey(accountId: string, contactId: string): string {
+  return `${accountId} ${contactId}`;
+}
+
 interface ThreadColumns {
   readonly account_id: string;
   readonly contact_id: string;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Json } from '../../../../core/contracts/json.ts';
-import type { AcceptedPosition } from '../../../../plugins/messages/dispatch/acceptance.ts';
+import type { AcceptedPosition } from '../../../../plugins/messages/dispatch/dispatchers.ts';
 import { HostNotifier } from '../../../../plugins/messages/dispatch/host-notifier.ts';
 
 /** A teller whose own process hosts `here`, and what the others were told. */

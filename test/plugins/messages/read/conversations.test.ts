@@ -9,7 +9,7 @@ import {
 } from '../../../../plugins/messages/read/conversations.ts';
 import { storeMerges } from '../../../../plugins/messages/receive/merge.ts';
 import type { Direction } from '../../../../plugins/messages/tables/message-rows.ts';
-import { threadKey } from '../../../../plugins/messages/threads.ts';
+import { threadKey } from '../../../../plugins/messages/tables/threads.ts';
 import { databases } from '../../../harness/databases.ts';
 import { acceptedId, makeTenant, openStage } from '../stage.ts';
 import { queued } from '../stored-message.ts';

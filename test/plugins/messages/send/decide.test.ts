@@ -16,7 +16,7 @@ import type {
   SendingAccount,
   SendingTenant,
 } from '../../../../plugins/messages/tables/sending-rows.ts';
-import { threadKey } from '../../../../plugins/messages/threads.ts';
+import { threadKey } from '../../../../plugins/messages/tables/threads.ts';
 
 const now = Date.parse('2026-03-10T23:00:00.000Z');
 

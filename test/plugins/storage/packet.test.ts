@@ -1,6 +1,6 @@
 import mysql2 from 'mysql2';
 import t from 'tap';
-import { interpolate, literal } from '../../../plugins/storage/literals.ts';
+import { interpolate, literal } from '../../../plugins/storage/packet.ts';
 
 const { format } = mysql2;
 const escaping = { escape: mysql2.escape };
