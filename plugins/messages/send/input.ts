@@ -4,22 +4,16 @@ import type { SendAnswer } from '../../../core/contracts/messages.ts';
 import type { GatewayError } from '../../../core/errors.ts';
 import type { LimitRules } from '../../limits/contract.ts';
 import type { Media } from '../tables/message-rows.ts';
+import type { SendReference } from '../tables/sending-rows.ts';
 
 /** One send as it enters the accept lane: authenticated, validated, its phone number normalised. */
-export interface SendInput {
+export interface SendInput extends Required<SendReference> {
   /** The id the message gets when it is accepted; made by the caller, so that a repeat finds it. */
   readonly id: string;
-  readonly tenantId: string;
-  readonly accountId: string | null;
   /** The accounts it may go out from; null: all of the tenant. */
   readonly accountIds: ReadonlySet<string> | null;
-  readonly contactId: string | null;
   /** The contact of this id has exchanged nothing with the accounts that the key is limited to. */
   readonly isStranger: boolean;
-  /** E.164 with `+`. */
-  readonly phone: string | null;
-  /** The address in the form that each channel stores, by channel; null: none was given. */
-  readonly addresses: ReadonlyMap<string, string> | null;
   /** Why the drivers of channels could not read the address, by channel. */
   readonly addressFaults: ReadonlyMap<string, GatewayError>;
   readonly text: string;

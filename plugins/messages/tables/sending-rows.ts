@@ -38,9 +38,9 @@ export interface SendReference {
   /** Null where none was named. */
   readonly accountId: string | null;
   readonly contactId: string | null;
-  /** Counts where there is no id and no address. */
+  /** Counts where there is no id and no address; E.164 with `+`. */
   readonly phone: string | null;
-  /** Counts where there is no id: the network ids that the address may be stored as, by channel. */
+  /** Counts where there is no id: the address as each channel stores it, by channel; null: none was given. */
   readonly addresses?: ReadonlyMap<string, string> | null;
 }
 
