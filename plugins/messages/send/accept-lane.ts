@@ -1,10 +1,9 @@
 import type { Lane, Storage, Tables, Unit } from '../../../core/contracts/storage.ts';
-import { timestamp } from '../../../core/schemas.ts';
 import type { RefusalCounter } from '../../limits/contract.ts';
 import type { AcceptedPosition, IdleSession } from '../dispatch/dispatchers.ts';
 import type { MessageReporter } from '../message-reporter.ts';
 import type { SendBatch } from './batch.ts';
-import { decideSend } from './decide.ts';
+import { decideSend, sendAnswer } from './decide.ts';
 import type { SendDecision, SendInput, SendRules } from './input.ts';
 import { type Accepted, enterIntents, type FindIdle, idleSessions } from './intents.ts';
 import { loadBatch, prefetch, type SendPrefetch } from './load.ts';
@@ -57,15 +56,8 @@ function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision, Prefe
     async recover(unit, send) {
       const [message] = await unit.messages.byIds([send.id]);
       if (message === undefined) return undefined;
-      return {
-        accepted: {
-          id: message.id,
-          status: 'queued',
-          account_id: message.accountId,
-          contact_id: message.contactId,
-          created_at: timestamp(message.createdAt),
-        },
-      };
+      const { id, accountId, contactId, createdAt } = message;
+      return { accepted: sendAnswer(id, accountId, contactId, createdAt) };
     },
   };
 }

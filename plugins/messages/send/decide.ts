@@ -39,15 +39,25 @@ export function decideSend(rules: SendRules, batch: SendBatch, send: SendInput):
     openerRefusal(rules, batch, account, contact) ??
     capRefusal(rules, batch, tenant, account, contact.uncounted);
   if (refusal !== null) return { refused: refusal, accountId: account.id };
-  const answer: SendAnswer = {
-    id: send.id,
-    status: 'queued',
-    account_id: account.id,
-    contact_id: contact.id,
-    created_at: timestamp(batch.now),
-  };
+  const answer = sendAnswer(send.id, account.id, contact.id, batch.now);
   if (send.isQuestion !== true) enter(batch, account, contact, send, answer);
   return { accepted: answer };
+}
+
+/** The 202 to a send that was accepted. */
+export function sendAnswer(
+  id: string,
+  accountId: string,
+  contactId: string,
+  acceptedAt: number,
+): SendAnswer {
+  return {
+    id,
+    status: 'queued',
+    account_id: accountId,
+    contact_id: contactId,
+    created_at: timestamp(acceptedAt),
+  };
 }
 
 /** What an earlier send with the same Idempotency-Key was answered. */
