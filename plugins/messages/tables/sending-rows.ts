@@ -61,11 +61,19 @@ export interface SendSnapshot {
   readonly busy: boolean;
 }
 
+/** What is read of an account under the same names, whichever way it is found. */
+interface AccountColumns {
+  readonly linked: number;
+  readonly restricted_until: number | null;
+  readonly ramp_day_one: string | null;
+  readonly outbound_sequence: number;
+}
+
 /**
  * An account `a` and a contact `c` that a send names, with the thread `h` of the two, the tenant `t` and today's
  * counters: `d` the tenant's, `e` the account's.
  */
-export interface SendingColumns {
+export interface SendingColumns extends AccountColumns {
   readonly tenant: string;
   readonly mode: TenantMode;
   readonly plan: string;
@@ -74,10 +82,6 @@ export interface SendingColumns {
   readonly account: string | null;
   readonly account_channel: string;
   readonly account_status: AccountStatus;
-  readonly linked: number;
-  readonly restricted_until: number | null;
-  readonly ramp_day_one: string | null;
-  readonly outbound_sequence: number;
   readonly tenant_sends: number | null;
   readonly tenant_contacts: number | null;
   readonly account_sends: number | null;
@@ -111,29 +115,16 @@ export const counterJoins = `left join usage_counters d
   left join usage_counters e on e.tenant_id = t.id and e.day = ? and e.account_id = a.id`;
 
 /** An account that a send may choose. */
-export interface CandidateColumns {
+export interface CandidateColumns extends AccountColumns {
   readonly id: string;
   readonly tenant_id: string;
   readonly channel: string;
   readonly status: AccountStatus;
-  readonly linked: number;
-  readonly restricted_until: number | null;
-  readonly ramp_day_one: string | null;
-  readonly outbound_sequence: number;
 }
 
 /** A row as an account that a send may choose. */
 export function candidate(row: CandidateColumns): SendingAccount {
-  return {
-    id: row.id,
-    tenantId: row.tenant_id,
-    channel: row.channel,
-    status: row.status,
-    linked: row.linked === 1,
-    restrictedUntil: row.restricted_until,
-    rampDayOne: row.ramp_day_one,
-    sequence: row.outbound_sequence,
-  };
+  return accountOf(row.id, row.tenant_id, row.channel, row.status, row);
 }
 
 /** A row as what there is to know of what a send names. */
@@ -149,16 +140,7 @@ export function snapshotOf(row: SendingColumns): SendSnapshot {
     account:
       row.account === null
         ? null
-        : {
-            id: row.account,
-            tenantId: row.tenant,
-            channel: row.account_channel,
-            status: row.account_status,
-            linked: row.linked === 1,
-            restrictedUntil: row.restricted_until,
-            rampDayOne: row.ramp_day_one,
-            sequence: row.outbound_sequence,
-          },
+        : accountOf(row.account, row.tenant, row.account_channel, row.account_status, row),
     tenantCount: count(row.tenant_sends, row.tenant_contacts),
     accountCount: count(row.account_sends, row.account_contacts),
     alias: row.alias,
@@ -177,6 +159,25 @@ export function snapshotOf(row: SendingColumns): SendSnapshot {
           },
     hasThread: row.thread !== null,
     busy: row.busy === 1,
+  };
+}
+
+function accountOf(
+  id: string,
+  tenantId: string,
+  channel: string,
+  status: AccountStatus,
+  row: AccountColumns,
+): SendingAccount {
+  return {
+    id,
+    tenantId,
+    channel,
+    status,
+    linked: row.linked === 1,
+    restrictedUntil: row.restricted_until,
+    rampDayOne: row.ramp_day_one,
+    sequence: row.outbound_sequence,
   };
 }
 
