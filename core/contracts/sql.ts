@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { chunks } from '../chunks.ts';
 import type { CommitTopic } from './storage.ts';
 
 /** The two families of databases; MariaDB counts as `mysql`. */
@@ -133,6 +134,37 @@ export function olderThan(
           same.where(`${table}created_at`, createdAt).where(`${table}id`, '<', id),
         ),
     );
+}
+
+/** The most conditions that are tied by `or`: SQLite bounds the depth of an expression. */
+export const alternatives = 200;
+
+/** A part of a `where`, with its values. */
+export interface Condition {
+  readonly sql: string;
+  readonly bindings: readonly Value[];
+}
+
+/**
+ * Rows that fulfil any of these conditions, by as few statements as the engines allow. The caller states their type.
+ * @param select the query up to its `where`
+ * @param recurring how many values the text has that recurs, see `StatementOptions`; none does when absent
+ */
+export async function rowsOfAny<Result>(
+  db: Sql,
+  select: string,
+  conditions: readonly Condition[],
+  recurring?: number,
+): Promise<Result[]> {
+  const found: Result[] = [];
+  for (const some of chunks(conditions, alternatives)) {
+    const bindings = some.flatMap((condition) => condition.bindings);
+    const sql = `${select} where ${some.map((condition) => condition.sql).join(' or ')}`;
+    found.push(
+      ...(await db.rows<Result>(sql, bindings, { recurs: bindings.length === recurring })),
+    );
+  }
+  return found;
 }
 
 /**

@@ -1,5 +1,4 @@
-import { chunks } from '../../../core/chunks.ts';
-import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
+import { placeholders, rowsOfAny, SqlTable } from '../../../core/contracts/sql.ts';
 import type { Contact, ContactKey, MessageRecipient } from '../contract.ts';
 import { type ContactFilter, erasedAt, listContacts, notErased } from './contact-lists.ts';
 import {
@@ -9,17 +8,8 @@ import {
   toRow,
 } from './contact-rows.ts';
 
-/** The most conditions that are tied by `or`: SQLite bounds the depth of an expression. */
-const alternatives = 200;
-
 /** How many values a contact's key has: tenant, channel, and a phone number or the network's id. */
 const valuesOfKey = 3;
-
-/** A part of a `where`, with its values. */
-interface Condition {
-  readonly sql: string;
-  readonly bindings: readonly string[];
-}
 
 /** The SQL of contacts. */
 export class ContactTable extends SqlTable {
@@ -132,27 +122,13 @@ export class ContactTable extends SqlTable {
       there.values.add(value);
       wanted.set(scope, there);
     }
-    return this.#anyOf(
-      [...wanted.values()].map(({ key, values }) => ({
-        sql: `(tenant_id = ? and channel = ? and ${column} in (${placeholders(values.size)}))`,
-        bindings: [key.tenantId, key.channel, ...values],
-      })),
-    );
-  }
-
-  /** Contacts that fulfil one of these conditions. */
-  async #anyOf(conditions: readonly Condition[]): Promise<readonly Contact[]> {
-    const found: Contact[] = [];
-    for (const some of chunks(conditions, alternatives)) {
-      const bindings = some.flatMap((condition) => condition.bindings);
-      const rows = await this.db.rows<ContactColumns>(
-        `select * from contacts where ${some.map(({ sql }) => sql).join(' or ')}`,
-        bindings,
-        { recurs: bindings.length === valuesOfKey },
-      );
-      found.push(...rows.map(contactFromColumns));
-    }
-    return found;
+    const conditions = [...wanted.values()].map(({ key, values }) => ({
+      sql: `(tenant_id = ? and channel = ? and ${column} in (${placeholders(values.size)}))`,
+      bindings: [key.tenantId, key.channel, ...values],
+    }));
+    const select = 'select * from contacts';
+    const rows = await rowsOfAny<ContactColumns>(this.db, select, conditions, valuesOfKey);
+    return rows.map(contactFromColumns);
   }
 
   /** By its id or an alias. */

@@ -1,5 +1,5 @@
 import { chunks } from '../../../core/chunks.ts';
-import { placeholders, type Sql, SqlTable } from '../../../core/contracts/sql.ts';
+import { placeholders, rowsOfAny, type Sql, SqlTable } from '../../../core/contracts/sql.ts';
 import type { Tables } from '../../../core/contracts/storage.ts';
 import { idBound } from '../../../core/ids.ts';
 import { joinedMessages, type MessageFilter, messagePage, messageRows } from './message-lists.ts';
@@ -27,8 +27,8 @@ export function networkKey(accountId: string, networkId: string): string {
   return `${accountId} ${networkId}`;
 }
 
-/** The most conditions that are tied by `or`: SQLite bounds the depth of an expression. */
-const alternatives = 200;
+/** How many values the condition of one network id has: account, direction, and the id. */
+const valuesOfReference = 3;
 
 /** The SQL of messages; what asks by the contact or by the queue has tables of its own. */
 export class MessageTable extends SqlTable {
@@ -127,20 +127,15 @@ export class MessageTable extends SqlTable {
     for (const { accountId, networkId } of references) {
       wanted.set(accountId, (wanted.get(accountId) ?? new Set()).add(networkId));
     }
-    const accounts = [...wanted];
-    const rows: Pick<MessageColumns, 'id' | 'account_id' | 'network_id'>[] = [];
-    for (const some of chunks(accounts, alternatives)) {
-      const any = some.map(
-        ([, ids]) =>
-          `(account_id = ? and direction = ? and network_id in (${placeholders(ids.size)}))`,
-      );
-      const found = await this.db.rows<(typeof rows)[number]>(
-        `select id, account_id, network_id from messages where ${any.join(' or ')}`,
-        some.flatMap(([accountId, ids]) => [accountId, direction, ...ids]),
-        { recurs: references.length === 1 },
-      );
-      rows.push(...found);
-    }
+    const rows = await rowsOfAny<Pick<MessageColumns, 'id' | 'account_id' | 'network_id'>>(
+      this.db,
+      'select id, account_id, network_id from messages',
+      [...wanted].map(([accountId, ids]) => ({
+        sql: `(account_id = ? and direction = ? and network_id in (${placeholders(ids.size)}))`,
+        bindings: [accountId, direction, ...ids],
+      })),
+      valuesOfReference,
+    );
     return rows.map((row) => ({
       id: row.id,
       accountId: row.account_id,

@@ -1,5 +1,5 @@
 import { chunks } from '../../../core/chunks.ts';
-import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
+import { alternatives, placeholders, rowsOfAny, SqlTable } from '../../../core/contracts/sql.ts';
 import type { GuardWindow, OpenerTime } from '../../limits/contract.ts';
 
 /** One row of `threads`: what passed between an account and a contact. */
@@ -27,9 +27,6 @@ interface ThreadColumns {
   readonly inbound_at: number | null;
 }
 
-/** The most conditions that are tied by `or`: SQLite bounds the depth of an expression. */
-const alternatives = 200;
-
 /** The SQL of threads between an account and a contact. */
 export class ThreadTable extends SqlTable {
   /**
@@ -53,19 +50,12 @@ export class ThreadTable extends SqlTable {
       const contacts = wanted.get(accountId) ?? new Set();
       wanted.set(accountId, contacts.add(contactId));
     }
-    const pairs = [...wanted];
-    const found: ThreadColumns[] = [];
-    for (const some of chunks(pairs, alternatives)) {
-      const any = some.map(
-        ([, contacts]) => `(account_id = ? and contact_id in (${placeholders(contacts.size)}))`,
-      );
-      const rows = await this.db.rows<ThreadColumns>(
-        `select * from threads where ${any.join(' or ')}`,
-        some.flatMap(([accountId, contacts]) => [accountId, ...contacts]),
-      );
-      found.push(...rows);
-    }
-    return found.map(fromColumns);
+    const conditions = [...wanted].map(([accountId, contacts]) => ({
+      sql: `(account_id = ? and contact_id in (${placeholders(contacts.size)}))`,
+      bindings: [accountId, ...contacts],
+    }));
+    const rows = await rowsOfAny<ThreadColumns>(this.db, 'select * from threads', conditions);
+    return rows.map(fromColumns);
   }
 
   /** All threads of these contacts. */
