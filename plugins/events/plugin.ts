@@ -2,6 +2,7 @@ import { provide, provideSingleton } from '../../core/container.ts';
 import { hoursMs } from '../../core/durations.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import type { MintAddress } from '../../core/media-reference.ts';
+import { type NotifiedPolls, PollNotifier } from '../../core/poll-notifier.ts';
 import { startPruning } from '../../core/pruning.ts';
 import type {} from '../jobs/contract.ts';
 import type {} from '../media/contract.ts';
@@ -11,10 +12,12 @@ import type {} from './contract.ts';
 import { eventPage } from './feed/event-page.ts';
 import { Feed } from './feed/feed.ts';
 import { listEvents } from './feed/list-events.ts';
-import { EventNotifier } from './feed/notifier.ts';
 import { EventPolls } from './feed/polls.ts';
 import { pruneEvents } from './prune.ts';
 import { Subscriptions } from './subscriptions/subscriptions.ts';
+
+/** Gap between two notices to the other processes: every sent message raises events, and one notice names all. */
+const noticeGapMs = 25;
 
 /** Events: the outbox, the feed that clients read and plugins subscribe to, and the deletion of old events, fanned out or not. */
 export default gatewayPlugin(
@@ -43,13 +46,14 @@ export default gatewayPlugin(
     ]);
     const subscriptions = new Subscriptions(cradle.jobs, { storage, feed, mint, log });
     provide(container, 'events', subscriptions);
-    const notifier = new EventNotifier(broker, {
+    const readers: NotifiedPolls = {
       wake(tenantId) {
         polls.wake(tenantId);
         subscriptions.wake(tenantId);
       },
       rescan: () => polls.rescan(),
-    });
+    };
+    const notifier = new PollNotifier(broker, readers, { topic: 'raised', gapMs: noticeGapMs });
     storage.onCommit('raised', (tenantId) => notifier.notify(tenantId));
     const release = await notifier.listen();
     const pages = { mint, cursors, keptMs, now: () => clock.now() };

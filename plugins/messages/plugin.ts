@@ -5,6 +5,7 @@ import { daysMs, hoursMs } from '../../core/durations.ts';
 import { newId } from '../../core/ids.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import type { MintAddress } from '../../core/media-reference.ts';
+import { PollNotifier } from '../../core/poll-notifier.ts';
 import { mayUse } from '../../core/scopes.ts';
 import { Dispatchers } from './dispatch/dispatchers.ts';
 import { makeExpire } from './dispatch/expire-lane.ts';
@@ -32,7 +33,6 @@ import { Handover } from './wait/handover.ts';
 import { LanePollSlots } from './wait/poll-slots.ts';
 import { makeSlotLanes } from './wait/slots.ts';
 import { waitForMessages } from './wait/wait-for-messages.ts';
-import { WaitNotifier } from './wait/wait-notifier.ts';
 import { Waits } from './wait/waits.ts';
 
 /** Messages: accepting, dispatching, receipts, receiving, reading and waiting. */
@@ -94,7 +94,7 @@ export default gatewayPlugin(
     });
     const eventSlots = new LanePollSlots(eventLanes, broker.processId, log);
     provideSingleton(app.container, 'eventSlots', () => eventSlots);
-    const waitNotifier = new WaitNotifier(broker, waits);
+    const waitNotifier = new PollNotifier(broker, waits, { topic: 'inbound', gapMs: 0 });
     const pace = { minMs: config.pacing.min_ms, maxMs: config.pacing.max_ms };
     const listener = makeSessionListener({
       ...makeSessionSubmissions(storage, { expireMs, outbox, reporter }),

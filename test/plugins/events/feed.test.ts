@@ -4,9 +4,9 @@ import { systemClock } from '../../../core/contracts/clock.ts';
 import type { EventType } from '../../../core/contracts/events.ts';
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
+import { PollNotifier } from '../../../core/poll-notifier.ts';
 import { Feed } from '../../../plugins/events/feed/feed.ts';
 import type { FeedPage, FeedPosition } from '../../../plugins/events/feed/feed-page.ts';
-import { EventNotifier } from '../../../plugins/events/feed/notifier.ts';
 import {
   numberedAtOnce,
   numberLane,
@@ -59,7 +59,7 @@ async function openPolls(t: Teardown, url: string, options: StageOptions, isDeaf
     clock: systemClock,
     log,
   });
-  const notifier = new EventNotifier(broker, polls);
+  const notifier = new PollNotifier(broker, polls, { topic: 'raised', gapMs: 25 });
   storage.onCommit('raised', (tenantId) => {
     if (!isDeaf) notifier.notify(tenantId);
   });

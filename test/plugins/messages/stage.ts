@@ -10,6 +10,7 @@ import {
 import type { Json } from '../../../core/contracts/json.ts';
 import type { Unit } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
+import { PollNotifier } from '../../../core/poll-notifier.ts';
 import { unconnected } from '../../../plugins/accounts/account-state.ts';
 import type {
   AccountReason,
@@ -49,7 +50,6 @@ import {
 } from '../../../plugins/messages/session-listener.ts';
 import { Handover } from '../../../plugins/messages/wait/handover.ts';
 import { makeSlotLanes, type SlotLanes } from '../../../plugins/messages/wait/slots.ts';
-import { WaitNotifier } from '../../../plugins/messages/wait/wait-notifier.ts';
 import { Waits } from '../../../plugins/messages/wait/waits.ts';
 import { PrometheusMetrics } from '../../../plugins/observability/metrics.ts';
 import type { OpenStorage } from '../../../plugins/storage/storage.ts';
@@ -198,7 +198,7 @@ export async function openStage(
       log,
     });
   const waits = waitsOn(slotLanes);
-  const notifier = new WaitNotifier(broker, waits);
+  const notifier = new PollNotifier(broker, waits, { topic: 'inbound', gapMs: 0 });
   await notifier.listen();
   t.teardown(async () => waits.stop());
   return {
