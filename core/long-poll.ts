@@ -8,6 +8,9 @@ import type { GatewayLog } from './log.ts';
  */
 const keyCheckMs = 500;
 
+/** How often all long polls are checked for what no wake-up has brought. */
+const rescanMs = 3_000;
+
 /** Options of a long poll. */
 export interface LongPollOptions {
   readonly tenantId: string;
@@ -88,18 +91,31 @@ export class LongPoll {
   }
 }
 
-/** The open long polls of one kind in this process, by tenant. Ends those whose key is not good any more. */
+/** Dependencies of the long polls of one kind. */
+export interface LongPollsParts<Poll> {
+  readonly authenticator: Pick<Authenticator, 'isCurrent'>;
+  readonly log: GatewayLog;
+  /** Reads, in one statement, how far these tenants are by now; answers whether a poll is behind that. */
+  progress(tenantIds: readonly string[]): Promise<(poll: Poll) => boolean>;
+  /** Called before a tenant's polls are woken. */
+  beforeWake?(tenantId: string): void;
+}
+
+/**
+ * The open long polls of one kind in this process, by tenant. Ends those whose key is not good any more, and wakes
+ * those that a lost wake-up has left behind.
+ */
 export class LongPolls<Poll extends LongPoll> {
-  readonly #authenticator: Pick<Authenticator, 'isCurrent'>;
-  readonly #log: GatewayLog;
+  readonly #parts: LongPollsParts<Poll>;
   readonly #byTenant = new Map<string, Set<Poll>>();
   readonly #keyCheck: NodeJS.Timeout;
+  readonly #rescan: NodeJS.Timeout;
   #stopping = false;
 
-  constructor(authenticator: Pick<Authenticator, 'isCurrent'>, log: GatewayLog) {
-    this.#authenticator = authenticator;
-    this.#log = log;
+  constructor(parts: LongPollsParts<Poll>) {
+    this.#parts = parts;
     this.#keyCheck = setInterval(() => this.#checkKeys(), keyCheckMs).unref();
+    this.#rescan = setInterval(() => this.rescan(), rescanMs).unref();
   }
 
   /** How many are open. For metrics and tests. */
@@ -107,11 +123,6 @@ export class LongPolls<Poll extends LongPoll> {
     let size = 0;
     for (const polls of this.#byTenant.values()) size += polls.size;
     return size;
-  }
-
-  /** The tenants that have one open, each with its own. */
-  byTenant(): ReadonlyMap<string, Iterable<Poll>> {
-    return this.#byTenant;
   }
 
   /** The open ones of a tenant, in no particular order. */
@@ -136,13 +147,29 @@ export class LongPolls<Poll extends LongPoll> {
 
   /** There may be something to read for those of a tenant. */
   wake(tenantId: string): void {
+    this.#parts.beforeWake?.(tenantId);
     for (const poll of this.of(tenantId)) poll.wake();
+  }
+
+  /** Polls for what no wake-up has brought: one statement for all polls of this process. */
+  rescan(): void {
+    if (this.#byTenant.size === 0) return;
+    this.#parts.progress([...this.#byTenant.keys()]).then(
+      (isBehind) => {
+        for (const [tenantId, polls] of this.#byTenant) {
+          if ([...polls].some(isBehind)) this.wake(tenantId);
+        }
+      },
+      (error: unknown) =>
+        this.#parts.log.debug({ err: error }, 'the long polls could not be rescanned'),
+    );
   }
 
   /** Ends all with what they have, and every later one at once. Called before the gateway stops. */
   stop(): void {
     this.#stopping = true;
     clearInterval(this.#keyCheck);
+    clearInterval(this.#rescan);
     for (const poll of this.#all()) poll.end();
   }
 
@@ -156,12 +183,12 @@ export class LongPolls<Poll extends LongPoll> {
   }
 
   #checkKey(keyId: string): void {
-    this.#authenticator.isCurrent(keyId).then(
+    this.#parts.authenticator.isCurrent(keyId).then(
       (current) => {
         if (current) return;
         for (const poll of this.#all()) if (poll.keyId === keyId) poll.revoke();
       },
-      (error: unknown) => this.#log.debug({ err: error }, 'a key could not be checked'),
+      (error: unknown) => this.#parts.log.debug({ err: error }, 'a key could not be checked'),
     );
   }
 }

@@ -11,7 +11,8 @@ const stepMs = 10;
 /** The open long polls of two kinds, as a process has them, and a clock that a test moves. */
 function aProcess(t: { teardown(fn: () => void): void }) {
   mock.timers.enable({ apis: ['setInterval'] });
-  const time = { now: 0, keyEndsAt: Infinity, asked: 0 };
+  const rescanned: string[] = [];
+  const time = { now: 0, keyEndsAt: Infinity, asked: 0, isBehind: false, rescanned };
   const isCurrent = async () => {
     time.asked += 1;
     return time.now < time.keyEndsAt;
@@ -29,7 +30,12 @@ function aProcess(t: { teardown(fn: () => void): void }) {
       await new Promise(setImmediate);
     }
   };
-  const kind = () => new LongPolls(authenticator, createLog('fatal', { write() {} }));
+  const log = createLog('fatal', { write() {} });
+  const progress = async (tenantIds: readonly string[]) => {
+    time.rescanned.push(...tenantIds);
+    return () => time.isBehind;
+  };
+  const kind = () => new LongPolls({ authenticator, log, progress });
   const opened: LongPolls<LongPoll>[] = [];
   const open = (polls: LongPolls<LongPoll>) => {
     opened.push(polls);
@@ -77,4 +83,23 @@ t.test('one that is opened by a caller who is remembered ends with the others', 
   const late = open(polls);
   await passing(40);
   t.ok(isOver(late));
+});
+
+t.test('a rescan every 3 s wakes a poll that is behind, and asks for nobody else', async (t) => {
+  const { time, passing, kind, open } = aProcess(t);
+  const polls = kind();
+  await passing(3_010);
+  t.same(time.rescanned, [], 'nothing is asked while none is open');
+  const poll = open(polls);
+  poll.noteRead();
+  let isAwake = false;
+  const sleeping = poll.sleep(60_000).then(() => {
+    isAwake = true;
+  });
+  await passing(3_000);
+  t.same([time.rescanned, isAwake], [[tenantId], false]);
+  time.isBehind = true;
+  await passing(3_000);
+  t.ok(isAwake);
+  await sleeping;
 });

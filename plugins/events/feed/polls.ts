@@ -8,9 +8,6 @@ import type { WantedPage } from './event-page.ts';
 import type { Feed } from './feed.ts';
 import type { FeedPage, FeedPosition } from './feed-page.ts';
 
-/** How often all polls are checked for what no wake-up has brought. */
-const rescanMs = 3_000;
-
 /** One long poll for events. */
 export interface EventPollRequest extends WantedPage {
   readonly keyId: string;
@@ -42,12 +39,20 @@ class EventPoll extends LongPoll {
 export class EventPolls {
   readonly #parts: EventPollsParts;
   readonly #open: LongPolls<EventPoll>;
-  readonly #rescan: NodeJS.Timeout;
 
   constructor(parts: EventPollsParts) {
+    const { read, authenticator, log } = parts;
     this.#parts = parts;
-    this.#open = new LongPolls(parts.authenticator, parts.log);
-    this.#rescan = setInterval(() => this.rescan(), rescanMs).unref();
+    this.#open = new LongPolls({
+      ...{ authenticator, log },
+      progress: async (tenantIds) => {
+        const states = await read.feed.states(tenantIds);
+        return ({ tenantId, after }) => {
+          const { last = 0, hasFresh = false } = states.get(tenantId) ?? {};
+          return hasFresh || last > (after ?? last);
+        };
+      },
+    });
   }
 
   /** How many are open. For metrics and tests. */
@@ -98,26 +103,13 @@ export class EventPolls {
     this.#open.wake(tenantId);
   }
 
-  /** Polls for what no wake-up has brought: one statement for all polls of this process. */
+  /** Anything may have been missed. */
   rescan(): void {
-    const byTenant = this.#open.byTenant();
-    if (byTenant.size === 0) return;
-    this.#parts.read.feed.states([...byTenant.keys()]).then(
-      (states) => {
-        for (const [tenantId, polls] of byTenant) {
-          const { last = 0, hasFresh = false } = states.get(tenantId) ?? {};
-          const isBehind = ({ after }: EventPoll): boolean => hasFresh || last > (after ?? last);
-          if ([...polls].some(isBehind)) this.wake(tenantId);
-        }
-      },
-      (error: unknown) =>
-        this.#parts.log.debug({ err: error }, 'the event polls could not be rescanned'),
-    );
+    this.#open.rescan();
   }
 
   /** Ends all polls with what they have, and every later one at once. Called before the gateway stops. */
   stop(): void {
-    clearInterval(this.#rescan);
     this.#open.stop();
   }
 

@@ -12,9 +12,6 @@ import { WaitPages, type WaitQuestion } from './wait-pages.ts';
 import type { WaitResult } from './wait-result.ts';
 import { Waiter } from './waiter.ts';
 
-/** How often all waits poll for what no wake-up has brought. */
-const rescanMs = 3_000;
-
 /** One long poll. */
 export interface WaitRequest {
   readonly tenantId: string;
@@ -47,14 +44,23 @@ export class Waits {
   readonly #open: LongPolls<Waiter>;
   readonly #slots: LanePollSlots;
   readonly #pages: WaitPages;
-  readonly #rescan: NodeJS.Timeout;
 
   constructor(parts: WaitsParts) {
+    const { read, authenticator, log } = parts;
     this.#parts = parts;
-    this.#open = new LongPolls(parts.authenticator, parts.log);
-    this.#slots = new LanePollSlots(parts.lanes, parts.processId, parts.log);
-    this.#pages = new WaitPages(parts.read);
-    this.#rescan = setInterval(() => this.rescan(), rescanMs).unref();
+    this.#open = new LongPolls({
+      ...{ authenticator, log },
+      progress: async (tenantIds) => {
+        const latest = await read.tenants.inboundSequences(tenantIds);
+        return ({ tenantId, position }) => {
+          const sequence = latest.get(tenantId) ?? 0;
+          return sequence > (position ?? sequence);
+        };
+      },
+      beforeWake: (tenantId) => this.#pages.renew(tenantId),
+    });
+    this.#slots = new LanePollSlots(parts.lanes, parts.processId, log);
+    this.#pages = new WaitPages(read);
   }
 
   /** How many are open. For metrics and tests. */
@@ -90,29 +96,16 @@ export class Waits {
 
   /** A tenant received something. */
   wake(tenantId: string): void {
-    this.#pages.renew(tenantId);
     this.#open.wake(tenantId);
   }
 
-  /** Polls for what no wake-up has brought: one statement for all waits of this process. */
+  /** Anything may have been missed. */
   rescan(): void {
-    const byTenant = this.#open.byTenant();
-    if (byTenant.size === 0) return;
-    this.#parts.read.tenants.inboundSequences([...byTenant.keys()]).then(
-      (latest) => {
-        for (const [tenantId, waiters] of byTenant) {
-          const sequence = latest.get(tenantId) ?? 0;
-          const isBehind = ({ position }: Waiter): boolean => sequence > (position ?? sequence);
-          if ([...waiters].some(isBehind)) this.wake(tenantId);
-        }
-      },
-      (error: unknown) => this.#parts.log.debug({ err: error }, 'the waits could not be rescanned'),
-    );
+    this.#open.rescan();
   }
 
   /** Ends all waits with what they have, and every later one at once. Called before the gateway stops. */
   stop(): void {
-    clearInterval(this.#rescan);
     this.#slots.stop();
     this.#open.stop();
   }

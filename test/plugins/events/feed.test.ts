@@ -4,6 +4,7 @@ import { systemClock } from '../../../core/contracts/clock.ts';
 import type { EventType } from '../../../core/contracts/events.ts';
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
+import { LongPolls } from '../../../core/long-poll.ts';
 import { PollNotifier } from '../../../core/poll-notifier.ts';
 import { Feed } from '../../../plugins/events/feed/feed.ts';
 import type { FeedPage, FeedPosition } from '../../../plugins/events/feed/feed-page.ts';
@@ -259,7 +260,7 @@ for (const engine of databases) {
 
     t.test('wakes up for what any process raises, and only for its tenant', async (t) => {
       const [tenantId, stranger] = [await open(), await open()];
-      t.intercept(polls, 'rescan', { value: () => undefined });
+      t.intercept(LongPolls.prototype, 'rescan', { value: () => undefined });
       for (const from of [stage, otherStage]) {
         const name = `by ${from === stage ? 'the same' : 'another'} process`;
         const position = (await polls.wait(request(tenantId, { position: 'now' }))).position;
