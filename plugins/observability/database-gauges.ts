@@ -1,7 +1,7 @@
 import { SerialQueue } from '../../core/serial.ts';
 import { atMost } from '../../core/waiting.ts';
 
-/** How long an answer is good at least, milliseconds, and so many times as long as it took to read. */
+/** How long an answer is good, milliseconds; one of the database also so many times as long as its read took. */
 const keptMs = 5_000;
 const keptTimes = 20;
 
@@ -49,12 +49,14 @@ export class DatabaseGauges {
     reading.underWay ??= this.#turns
       .run(async () => {
         const begunAt = performance.now();
+        let times = keptTimes;
         reading.answer = await reading.read().catch((error: unknown) => {
           this.#failed(error);
+          times = 0;
           return null;
         });
         const now = performance.now();
-        reading.goodUntil = now + Math.max(keptMs, keptTimes * (now - begunAt));
+        reading.goodUntil = now + Math.max(keptMs, times * (now - begunAt));
       })
       .finally(() => {
         reading.underWay = null;

@@ -5,6 +5,7 @@ import { loadConfig } from '../../../config/load.ts';
 import { provide } from '../../../core/container.ts';
 import { createGateway, gatewayPlugin } from '../../../core/kernel.ts';
 import { createLog } from '../../../core/log.ts';
+import { DatabaseGauges } from '../../../plugins/observability/database-gauges.ts';
 import observability from '../../../plugins/observability/plugin.ts';
 import { freePort } from '../../harness/ports.ts';
 
@@ -127,6 +128,27 @@ t.test('what the database does not answer is absent', async (t) => {
   const answer = await app.inject('/metrics');
   t.equal(answer.statusCode, 200);
   t.notMatch(answer.body, /^gateway_webhook_receivers\{/m);
+});
+
+t.test('a slow answer is kept for long, a slow failure is not', async (t) => {
+  let now = 0;
+  t.intercept(performance, 'now', { value: () => now });
+  let isAway = true;
+  const gauges = new DatabaseGauges(() => undefined);
+  const latest = gauges.add(async () => {
+    now += 8_000;
+    if (isAway) throw new Error('away');
+    return now;
+  });
+  await gauges.refresh();
+  t.equal(latest(), null);
+  isAway = false;
+  now = 13_000;
+  await gauges.refresh();
+  t.equal(latest(), 21_000, 'read again after five seconds');
+  now = 180_000;
+  await gauges.refresh();
+  t.equal(latest(), 21_000, 'good for twenty times as long as it took');
 });
 
 t.test('two gateways in one process do not mix their numbers', async (t) => {
