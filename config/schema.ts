@@ -33,6 +33,9 @@ const presetKey = (mode: 'test' | 'live') => ({
   default: null,
 });
 
+/** A number up to 65535. */
+const portPattern = '([0-5]?[0-9]{1,4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
+
 function Port(description: string, options: object) {
   return Type.Integer({ description, minimum: 0, maximum: 65_535, ...options });
 }
@@ -183,10 +186,10 @@ export const configSchema = Closed({
       description:
         'a simulated network that runs alone, with its secret unless it has the same `data_dir`; without it one is started when needed',
       default: null,
-      pattern: '^tcp://(:[A-Za-z0-9_-]{16,200}@)?[^/@\\s]+:[0-9]+$',
+      pattern: `^tcp://(:[A-Za-z0-9_-]{16,200}@)?(\\[[0-9a-fA-F:.]+\\]|[^/:?#@\\s]+):${portPattern}$`,
       'x-env': 'SIMULATED_NETWORK_URL',
       'x-expected':
-        'tcp://HOST:PORT or tcp://:SECRET@HOST:PORT, the secret of at least 16 letters, digits, "-" or "_"',
+        'tcp://HOST:PORT or tcp://:SECRET@HOST:PORT, an IPv6 host in brackets, a port of at most 65535, the secret of at least 16 letters, digits, "-" or "_"',
       'x-secret': 'password',
     }),
   ),

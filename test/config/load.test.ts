@@ -3,6 +3,7 @@ import t from 'tap';
 import { ConfigError } from '../../config/error.ts';
 import { loadConfig, refuseUnservable } from '../../config/load.ts';
 import { readConfig } from '../../config/read.ts';
+import { parseNetworkUrl } from '../../drivers/simulated/network/address.ts';
 
 const fromEnv = (env: Record<string, string>) => loadConfig({ env, file: null });
 const fromFile = (fields: unknown, env: Record<string, string> = {}) =>
@@ -266,6 +267,11 @@ const refusals: readonly [string, () => unknown, RegExp][] = [
     () => fromEnv({ SIMULATED_NETWORK_URL: 'tcp://user:hidden@127.0.0.1:3025' }),
     /^simulated_network_url \(SIMULATED_NETWORK_URL\) must be tcp:\/\/HOST:PORT or .* "-" or "_"\.$/,
   ],
+  ...['h:70000', '::1:3025', 'h?:3025'].map((place): (typeof refusals)[number] => [
+    `the place ${place} of the simulated network`,
+    () => fromEnv({ SIMULATED_NETWORK_URL: `tcp://${place}` }),
+    /^simulated_network_url \(SIMULATED_NETWORK_URL\) must be .* IPv6 host in brackets, .*65535/,
+  ]),
   [
     'a short secret',
     () => fromEnv({ GATEWAY_SECRET: 'hidden' }),
@@ -385,6 +391,14 @@ t.test('what stops the start names the field and what it must be', async (t) => 
       t.match((error as Error).message, sentence, what);
       t.notMatch((error as Error).message, /hidden/, `${what}: no secret is repeated`);
     }
+  }
+});
+
+t.test('what the simulated network can be reached at is taken', async (t) => {
+  for (const place of ['127.0.0.1:0', '[::1]:3025', 'network.internal:65535']) {
+    const SIMULATED_NETWORK_URL = `tcp://${place}`;
+    t.equal(fromEnv({ SIMULATED_NETWORK_URL }).simulated_network_url, SIMULATED_NETWORK_URL);
+    t.equal(parseNetworkUrl(SIMULATED_NETWORK_URL).port, Number(place.split(':').at(-1)));
   }
 });
 
