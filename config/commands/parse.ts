@@ -123,7 +123,8 @@ function access(
   env: Environment,
 ): ApiAccess {
   return {
-    baseUrl: values['base-url'] ?? env.API_URL ?? 'http://127.0.0.1:3000/v1',
+    // An empty variable counts as absent, as in the settings.
+    baseUrl: values['base-url'] ?? (env.API_URL || 'http://127.0.0.1:3000/v1'),
     apiKey: given('api-key', values['api-key'] ?? env.API_KEY),
   };
 }

@@ -46,13 +46,14 @@ const quota = {
   bytes: whole('most-bytes', options['most-bytes']),
 };
 const patienceMs = whole('idle-ms', options['idle-ms']);
-const folder = networkFolder(process.env.DATA_DIR ?? './data');
+// An empty variable counts as absent, as for the gateway.
+const folder = networkFolder(process.env.DATA_DIR || './data');
 const url = options.child ? 'tcp://127.0.0.1:0' : process.env.SIMULATED_NETWORK_URL;
 
 // A child's folder was made by its gateway; one that is gone again needs no network.
 if (!options.child) inFolder(() => mkdirSync(folder, { recursive: true, mode: 0o700 }));
 else if (!existsSync(folder)) process.exit(0);
-const address = addressOf(url ?? 'tcp://127.0.0.1:3025');
+const address = addressOf(url || 'tcp://127.0.0.1:3025');
 const server = new NetworkServer({
   store: inFolder(openStore),
   ...address,

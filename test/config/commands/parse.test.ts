@@ -87,6 +87,9 @@ t.test('command lines', async (t) => {
   t.same(withoutJson, ['serve', 'listen', 'settings', 'help', 'version']);
   const words = (line: string) => line.split(' ').filter((word) => word !== '');
   for (const [line, command] of understood) t.match(parseCommand(words(line)), command, line);
+  t.match(parseCommand(words('trigger message.sent'), { API_URL: '', API_KEY: 'k' }), {
+    options: { baseUrl: 'http://127.0.0.1:3000/v1', apiKey: 'k' },
+  });
   for (const [line, sentence] of refused) {
     try {
       parseCommand(words(line));
