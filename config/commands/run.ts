@@ -1,4 +1,4 @@
-import { messageOf } from '../../core/error-code.ts';
+import { hasCode, messageOf, reasonOf } from '../../core/error-code.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { gatewayVersion } from '../../core/version.ts';
@@ -15,7 +15,7 @@ import { UsageError, usage } from './usage.ts';
  * standard error.
  */
 export async function runCommandLine(args: readonly string[], env: Environment): Promise<number> {
-  // A reader such as `head` may end before the command: that fails no command.
+  // Each print hears of its own fault.
   process.stdout.on('error', () => undefined);
   try {
     return await runCommand(parseCommand(args, env), env);
@@ -43,7 +43,11 @@ async function runCommand(command: Command, env: Environment): Promise<number> {
     case 'listen': {
       const { listen } = await import('./listen.ts');
       process.stdout.on('error', () => process.exit(1));
-      await listen(command.options, (line) => void print(`${line}\n`), endingSignal());
+      await listen(
+        command.options,
+        (line) => void print(`${line}\n`).catch(() => undefined),
+        endingSignal(),
+      );
       return 0;
     }
     case 'trigger': {
@@ -77,9 +81,23 @@ async function runCommand(command: Command, env: Environment): Promise<number> {
   }
 }
 
-/** Resolves when a reader has taken the text, however slowly, or is gone: the end of the process would cut it off. */
+/**
+ * Resolves when a reader has taken the text, however slowly, or is gone: the end of the process would cut it off.
+ * @throws Error where a disk, say, does not take it: a key that is shown once is lost
+ */
 function print(text: string): Promise<void> {
-  return new Promise((resolve) => process.stdout.write(text, () => resolve()));
+  return new Promise((resolve, reject) => {
+    process.stdout.write(text, (error) => {
+      // A reader such as `head` may end before the command: that fails no command.
+      if (!error || hasCode(error, 'EPIPE')) resolve();
+      else reject(unwritten(error));
+    });
+  });
+}
+
+function unwritten(cause: Error): Error {
+  const sentence = `its work is done, but its answer could not be written (${reasonOf(cause)}).`;
+  return new Error(sentence, { cause });
 }
 
 /** Whether the message alone says what is wrong. */

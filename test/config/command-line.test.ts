@@ -10,6 +10,7 @@ import t, { type Test } from 'tap';
 import { storyDatabases } from '../harness/databases.ts';
 import { freePort } from '../harness/ports.ts';
 import {
+  compiled,
   type Exit,
   startGateway,
   startProcess,
@@ -206,6 +207,14 @@ t.test('the version', async (t) => {
   for (const word of ['--version', '-v', 'version']) {
     t.match(await run(t, {}, word), { code: 0, output: `${version}\n` });
   }
+});
+
+t.test('an answer that a full disk does not take fails the command', async (t) => {
+  const args = compiled(['main.ts', 'version']);
+  const program = ['env', '-u', 'NODE_OPTIONS', process.execPath, ...args];
+  const started = startProgram(t, ['sh', '-c', 'exec "$@" >/dev/full', 'sh', ...program]);
+  t.match(await started.exit, { code: 1 });
+  await started.waitFor(/^The command failed: .* could not be written \(ENOSPC\)\.\n$/);
 });
 
 t.test('a Node.js that is too old is told so in a sentence', async (t) => {
