@@ -1,4 +1,30 @@
+import { isJsonObject } from '../core/json-object.ts';
 import { ConfigError } from './error.ts';
+
+/** Parameters of a `mysql://` address that mysql2 reads; any other it passes over. */
+const databaseParameters: ReadonlySet<string> = new Set([
+  ...[
+    'authPlugins',
+    'bigNumberStrings',
+    'charset',
+    'charsetNumber',
+    'compress',
+    'connectAttributes',
+  ],
+  ...['connectTimeout', 'database', 'dateStrings', 'debug', 'decimalNumbers', 'disableEval'],
+  ...['enableCleartextPlugin', 'enableKeepAlive', 'flags', 'gracefulEnd', 'host', 'insecureAuth'],
+  ...['jsonStrings', 'keepAliveInitialDelay', 'localAddress', 'maxPreparedStatements'],
+  ...[
+    'multipleStatements',
+    'namedPlaceholders',
+    'nestTables',
+    'password',
+    'password1',
+    'password2',
+  ],
+  ...['password3', 'passwordSha1', 'port', 'rowsAsArray', 'socketPath', 'ssl', 'stringifyObjects'],
+  ...['supportBigNumbers', 'timezone', 'trace', 'typeCast', 'user'],
+]);
 
 interface ServerAddresses {
   readonly database_url: string;
@@ -11,7 +37,10 @@ interface ServerAddresses {
  * @throws ConfigError without any part of the address
  */
 export function refuseMisreadAddresses({ database_url, amqp_url }: ServerAddresses): void {
-  if (database_url.startsWith('mysql:')) refuseMisread(database_url, 'database', 'database name');
+  if (database_url.startsWith('mysql:')) {
+    refuseMisread(database_url, 'database', 'database name');
+    refuseUnheeded(new URL(database_url).searchParams);
+  }
   if (amqp_url !== null) refuseMisread(amqp_url, 'amqp', 'virtual host');
 }
 
@@ -24,6 +53,28 @@ function refuseMisread(url: string, server: 'database' | 'amqp', path: string): 
     `${setting} (${prefix}_URL) is not an address: write % @ : / ? # in its user, password and ${path} as ` +
       `%25 %40 %3A %2F %3F %23, or give the password in ${prefix}_PASSWORD; a port is at most 65535.`,
   );
+}
+
+/** Refuses a parameter that nobody heeds: who asks for TLS in the words of another library would have none. */
+function refuseUnheeded(parameters: URLSearchParams): void {
+  const isHeeded = ([name, value]: [string, string]): boolean =>
+    name === 'ssl' ? isTlsOption(value) : databaseParameters.has(name);
+  if ([...parameters].every(isHeeded)) return;
+  throw new ConfigError(
+    'database_url',
+    'database_url (DATABASE_URL) has a parameter that would be passed over: for encrypted connections name the ' +
+      "certificate of whoever signed the server's in DATABASE_CA, and take that parameter out.",
+  );
+}
+
+/** Whether it is what mysql2 takes for `ssl`, such as `{}` and `false`. */
+function isTlsOption(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value === false || isJsonObject(value);
+  } catch {
+    return text === 'Amazon RDS';
+  }
 }
 
 function isReadAsMeant(address: string): boolean {

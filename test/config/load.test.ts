@@ -257,6 +257,18 @@ const refusals: readonly [string, () => unknown, RegExp][] = [
     () => fromEnv({ DATABASE_URL: 'mysql://user:hidden@host/gate%way' }),
     /^database_url \(DATABASE_URL\) is not an address: .* password and database name as %25 /,
   ],
+  ...[
+    'ssl-mode=REQUIRED',
+    'sslmode=require',
+    'useSSL=true',
+    'ssl=true',
+    'ssl=[]',
+    'ssl=hidden',
+  ].map((parameter): (typeof refusals)[number] => [
+    `the parameter ${parameter} of the database's address`,
+    () => fromEnv({ DATABASE_URL: `mysql://user@host/gateway?charset=utf8mb4&${parameter}` }),
+    /^database_url \(DATABASE_URL\) has a parameter that would be passed over: .* DATABASE_CA,/,
+  ]),
   [
     "a port of the broker's that is none",
     () => fromEnv({ AMQP_URL: 'amqp://user:hidden@host:99999' }),
@@ -391,6 +403,13 @@ t.test('what stops the start names the field and what it must be', async (t) => 
       t.match((error as Error).message, sentence, what);
       t.notMatch((error as Error).message, /hidden/, `${what}: no secret is repeated`);
     }
+  }
+});
+
+t.test('what the library of the database reads in its address is taken', async (t) => {
+  for (const parameter of ['ssl={"rejectUnauthorized":true}', 'ssl=false', 'compress=true']) {
+    const DATABASE_URL = `mysql://user@host/gateway?${parameter}`;
+    t.equal(fromEnv({ DATABASE_URL }).database_url, DATABASE_URL);
   }
 });
 
