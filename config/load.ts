@@ -162,7 +162,7 @@ function deriveDefaults(tree: Tree): void {
   if (tree.database_url === undefined) tree.database_url = `sqlite:${join(folder, 'gateway.db')}`;
   if (isJsonObject(media) && media.directory === undefined) media.directory = join(folder, 'media');
   tree.database_url = withPassword(tree.database_url, tree.database_password);
-  tree.amqp_url = withPassword(tree.amqp_url, tree.amqp_password);
+  tree.amqp_url = withLogIn(withPassword(tree.amqp_url, tree.amqp_password));
   const { shutdown } = tree;
   if (isJsonObject(shutdown) && shutdown.drain_s === undefined) {
     const isOfSeveral = tree.amqp_url !== null && !String(tree.database_url).startsWith('sqlite:');
@@ -176,5 +176,17 @@ function withPassword(address: unknown, password: unknown): unknown {
   if (!/^(mysql|amqps?):/.test(address) || !URL.canParse(address)) return address;
   const url = new URL(address);
   url.password = encodeURIComponent(password);
+  return url.href;
+}
+
+/** The address of a broker with the log-in that RabbitMQ has by itself, where it names none. */
+function withLogIn(address: unknown): unknown {
+  if (typeof address !== 'string' || !/^amqps?:/.test(address) || !URL.canParse(address)) {
+    return address;
+  }
+  const url = new URL(address);
+  if (url.username !== '' || url.password !== '') return address;
+  url.username = 'guest';
+  url.password = 'guest';
   return url.href;
 }

@@ -106,7 +106,8 @@ export const configSchema = Closed({
   database_ca: Authority('database_url', 'DATABASE_CA'),
   amqp_url: Nullable(
     Type.String({
-      description: '`amqp://…` or `amqps://…`; without it the broker is inside the process',
+      description:
+        '`amqp://…` or `amqps://…`, which logs in as `guest` where it names no user; without it the broker is inside the process',
       default: null,
       pattern: '^amqps?://.+$',
       'x-env': 'AMQP_URL',

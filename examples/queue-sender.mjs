@@ -1,7 +1,7 @@
 // A sender that works off a queue of RabbitMQ. Each job is `{"to": {"phone": "+1…"}, "text": "…"}`, with `account_id`
 // where there are several accounts, and a message id of your choice, such as the number of an invoice: jobs with the
 // same id are one message (within the 24 hours for which the gateway keeps an Idempotency-Key).
-//   KEY=gw_… AMQP_URL=amqp://127.0.0.1 node examples/queue-sender.mjs
+//   KEY=gw_… AMQP_URL=amqp://guest:guest@127.0.0.1 node examples/queue-sender.mjs
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayClient, isRefusal } from 'messaging-gateway/client';
 import { Connection, ConsumerStatus } from 'rabbitmq-client';
@@ -12,7 +12,7 @@ const client = new GatewayClient({
 });
 const queue = process.env.QUEUE ?? 'outgoing-texts';
 const failed = `${queue}.failed`;
-const rabbit = new Connection(process.env.AMQP_URL ?? 'amqp://127.0.0.1');
+const rabbit = new Connection(process.env.AMQP_URL ?? 'amqp://guest:guest@127.0.0.1');
 rabbit.on('error', (error) => console.log(error.message));
 const stop = new AbortController();
 const { signal } = stop;

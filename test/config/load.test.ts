@@ -143,6 +143,15 @@ t.test('a password with any characters can stand beside its address', async (t) 
   t.equal(config.amqp_url, `amqp://gateway:${encoded}@broker`);
 });
 
+t.test('the log-in at a broker whose address names no user is guest', async (t) => {
+  const broker = (env: Record<string, string>) => fromEnv(env).amqp_url;
+  t.equal(broker({ AMQP_URL: 'amqp://broker/vhost' }), 'amqp://guest:guest@broker/vhost');
+  t.equal(broker({ AMQP_URL: 'amqps://[::1]:5671' }), 'amqps://guest:guest@[::1]:5671');
+  t.equal(broker({ AMQP_URL: 'amqp://gateway@broker' }), 'amqp://gateway@broker');
+  const AMQP_PASSWORD = 'a word';
+  t.equal(broker({ AMQP_URL: 'amqp://broker', AMQP_PASSWORD }), 'amqp://:a%20word@broker');
+});
+
 t.test('a stop takes longer where others take over', async (t) => {
   const servers = { DATABASE_URL: 'mysql://u@h/d', AMQP_URL: 'amqp://h' };
   t.equal(fromEnv(servers).shutdown.drain_s, 5);
