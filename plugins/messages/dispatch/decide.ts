@@ -40,7 +40,7 @@ export type Dispatch =
 /** Decides whether a queued message goes out now. Only undispatched ones obey flags and restriction. */
 export function decideDispatch(
   message: StoredMessage,
-  contact: Pick<Contact, 'private' | 'doNotDisturb'>,
+  contact: Pick<Contact, 'private' | 'doNotDisturb' | 'phone' | 'networkId'>,
   snapshot: DispatchSnapshot,
 ): Dispatch | null {
   if (message.status !== 'queued') return null;
@@ -50,12 +50,13 @@ export function decideDispatch(
   if (message.dispatchedAt !== null) {
     const takenAt = takenByNetworkAt(message);
     if (takenAt !== null) return end(answered(message, null, takenAt));
+    // An erased contact has no address any more to repeat it to.
+    const isErased = contact.phone === null && contact.networkId === null;
     // The intent of this very session, stored by a COMMIT whose answer got lost: nothing went out yet.
-    if (message.dispatchFence === snapshot.fence && snapshot.unanswered === null) {
-      return go(message.attempts);
-    }
+    const isIntent = message.dispatchFence === snapshot.fence && snapshot.unanswered === null;
+    if (isIntent && !isErased) return go(message.attempts);
     const mayRepeat = snapshot.deduplicates && message.attempts < mostAttempts;
-    if (mayRepeat && !isOverdue(message, snapshot)) return go(message.attempts + 1);
+    if (mayRepeat && !isErased && !isOverdue(message, snapshot)) return go(message.attempts + 1);
     const cause = returnedFor(message) ?? snapshot.unanswered;
     return end(failed(message, failures.delivery_uncertain(cause), snapshot.now));
   }

@@ -5,7 +5,10 @@ import {
 } from '../../../../plugins/messages/dispatch/decide.ts';
 import { dispatched, queued } from '../stored-message.ts';
 
-const contact = { private: false, doNotDisturb: false };
+const contact = {
+  ...{ private: false, doNotDisturb: false },
+  ...{ phone: '+12025550123', networkId: null },
+};
 const snapshot: DispatchSnapshot = {
   now: 3_600_000 + queued.createdAt,
   fence: 2,
@@ -60,4 +63,16 @@ t.test('a message that was handed over is not repeated once it is too old', asyn
   t.match(decide({ fence: 1 }), { go: { attempts: 1 } }, 'a try that was never made is no repeat');
   const taken = { ...dispatched, sentAt: 2_000 };
   t.match(decide({}, taken), { end: { message: { status: 'sent', sentAt: 2_000 } } });
+});
+
+t.test('a message to a contact without an address, as an erased one, is not repeated', async (t) => {
+  const erased = { ...contact, private: true, phone: null };
+  for (const changes of [{}, { fence: 1 }, { fence: 1, unanswered: 'no_answer: silence' }]) {
+    const inTime = { ...snapshot, ...changes, now: queued.createdAt };
+    t.match(decideDispatch(dispatched, erased, inTime), {
+      end: { message: { status: 'failed', error: /^delivery_uncertain: / } },
+    });
+    const known = { ...erased, networkId: 'someone' };
+    t.match(decideDispatch(dispatched, known, inTime), { go: { status: 'queued' } });
+  }
 });
