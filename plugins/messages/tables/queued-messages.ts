@@ -24,6 +24,9 @@ export interface QueueCount {
 /** Messages right before a queue of which one has left it at the account's pace: some failed without a hand-over. */
 const justBefore = 20;
 
+/** The last sequence of an account's abandoned queue; 0 without one. */
+const lastAbandoned = 'coalesce((select up_to from abandoned_queues where account_id = ?), 0)';
+
 /** Which messages of a queue. */
 export interface QueuePart {
   /** The last sequence. */
@@ -48,20 +51,22 @@ export class QueuedMessageTable extends SqlTable {
     after: number,
     limit: number,
   ): Promise<readonly QueuePosition[]> {
-    const abandoned = 'select up_to from abandoned_queues where account_id = ?';
     const rows: readonly Pick<MessageColumns, 'id' | 'sequence' | 'contact_id' | 'media'>[] =
       await this.db
         .knex('messages')
         .select('id', 'sequence', 'contact_id', 'media')
         .where({ account_id: accountId, status: 'queued' })
         .where('sequence', '>', after)
-        .whereRaw(`sequence > coalesce((${abandoned}), 0)`, [accountId])
+        .whereRaw(`sequence > ${lastAbandoned}`, [accountId])
         .orderBy('sequence')
         .limit(limit);
     return rows.map(toPosition);
   }
 
-  /** The ids of a bounded number of an account's queued messages to a contact that were accepted before a sequence. */
+  /**
+   * The ids of a bounded number of an account's queued messages to a contact that were accepted before a sequence; none
+   * of those that are to fail.
+   */
   async idsBefore(
     accountId: string,
     contactId: string,
@@ -72,6 +77,7 @@ export class QueuedMessageTable extends SqlTable {
       .from(messagesBy(this.db, ['account_id', 'status', 'sequence']))
       .where({ 'm.account_id': accountId, 'm.status': 'queued', 'm.contact_id': contactId })
       .where('m.sequence', '<', sequence)
+      .whereRaw(`m.sequence > ${lastAbandoned}`, [accountId])
       .limit(limit)
       .pluck('m.id');
   }
