@@ -8,7 +8,7 @@ import { changedAtOnce, changeQueued } from './change-queued.ts';
 
 /**
  * Fails the queued messages of an account that is removed or logged out: some inside that change's transaction, of a long
- * queue the rest soon after it, and none is sent meanwhile.
+ * queue the rest soon after it, and none is sent meanwhile. While an earlier link's queue is failing, all of them follow it.
  */
 export async function abandonQueued(
   unit: Unit,
@@ -16,7 +16,8 @@ export async function abandonQueued(
   reason: AccountReason,
   reporter: Pick<MessageReporter, 'report'>,
 ): Promise<void> {
-  const isMore = await abandonSome(unit, accountId, reason, reporter);
+  const isFailing = (await unit.queuedMessages.abandoned(accountId)) !== undefined;
+  const isMore = isFailing || (await abandonSome(unit, accountId, reason, reporter));
   if (isMore) await unit.queuedMessages.abandon(accountId, reason);
 }
 

@@ -44,7 +44,7 @@ async function failSome(
   if (abandoned !== undefined) {
     const { upTo, reason } = abandoned;
     const isMore = await abandonSome(unit, id, reason, reporter, { upTo });
-    if (!isMore) await unit.queuedMessages.endAbandoning(id);
+    if (!isMore) await unit.queuedMessages.endAbandoning(id, upTo);
     return true;
   }
   const [account] = await unit.accounts.find([id]);

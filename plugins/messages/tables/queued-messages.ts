@@ -24,8 +24,9 @@ export interface QueueCount {
 /** Messages right before a queue of which one has left it at the account's pace: some failed without a hand-over. */
 const justBefore = 20;
 
-/** The last sequence of an account's abandoned queue; 0 without one. */
-const lastAbandoned = 'coalesce((select up_to from abandoned_queues where account_id = ?), 0)';
+/** The last sequence of an account's abandoned queues; 0 without one. */
+const lastAbandoned =
+  'coalesce((select max(up_to) from abandoned_queues where account_id = ?), 0)';
 
 /** Which messages of a queue. */
 export interface QueuePart {
@@ -204,32 +205,38 @@ export class QueuedMessageTable extends SqlTable {
     );
   }
 
-  /** The queued messages of an account up to now are to fail, whatever link it gets: nobody sends them any more. */
+  /**
+   * The queued messages of an account up to now are to fail, whatever link it gets: nobody sends them any more. What an
+   * earlier link has left fails for that one's reason.
+   */
   async abandon(accountId: string, reason: AccountReason): Promise<void> {
     const [row] = await this.db.rows<{ readonly upTo: number | null }>(
-      "select max(sequence) as upTo from messages where account_id = ? and status = 'queued'",
-      [accountId],
+      `select max(sequence) as upTo from messages
+       where account_id = ? and status = 'queued' and sequence > ${lastAbandoned}`,
+      [accountId, accountId],
     );
     if (row === undefined || row.upTo === null) return;
-    const queue = { account_id: accountId, up_to: row.upTo, reason };
-    await this.db.upsert('abandoned_queues', [queue], {
-      key: ['account_id'],
-      set: ['up_to', 'reason'],
-    });
+    await this.db.insert('abandoned_queues', [
+      { account_id: accountId, up_to: row.upTo, reason },
+    ]);
   }
 
-  /** The part of an account's queue that is to fail; undefined: none. */
+  /** The oldest part of an account's queue that is to fail; undefined: none. */
   async abandoned(accountId: string): Promise<AbandonedQueue | undefined> {
     const rows = await this.db.rows<AbandonedQueue>(
-      'select up_to as upTo, reason from abandoned_queues where account_id = ?',
+      `select up_to as upTo, reason from abandoned_queues where account_id = ?
+       order by up_to limit 1`,
       [accountId],
     );
     return rows[0];
   }
 
-  /** The abandoned queue of an account has failed as a whole. */
-  async endAbandoning(accountId: string): Promise<void> {
-    await this.db.run('delete from abandoned_queues where account_id = ?', [accountId]);
+  /** The abandoned queue of an account up to a sequence has failed as a whole. */
+  async endAbandoning(accountId: string, upTo: number): Promise<void> {
+    await this.db.run('delete from abandoned_queues where account_id = ? and up_to = ?', [
+      accountId,
+      upTo,
+    ]);
   }
 
   /**

@@ -75,7 +75,7 @@ export const messageTableSchema: readonly Table[] = [
     // The queues of links that are over, until the last of their messages has failed.
     name: 'abandoned_queues',
     columns: { account_id: id, up_to: integer, reason: words(60) },
-    primary: ['account_id'],
+    primary: ['account_id', 'up_to'],
   },
   {
     name: 'idempotency_keys',

@@ -43,13 +43,21 @@ for (const engine of databases) {
       );
       const found = await storage.read.queuedMessages.accountsToExpire(0, 10);
       t.same(found, [accountId], 'the sweep finds the rest');
+      session.end();
+      await stage.part.closed(session);
+      acceptedId(await stage.send({ tenantId }));
+      for (const reason of ['removed', 'logged_out'] as const) {
+        await stage.run((unit) => stage.part.abandon(unit, accountId, reason));
+      }
       while (await lanes.expire(accountId));
       const rows = await failed();
-      t.equal(rows.length, 1_000);
-      t.ok(rows.every(({ error }) => error.startsWith('logged_out: ')));
+      t.equal(rows.length, 1_001);
+      const removed = rows.filter(({ error }) => !error.startsWith('logged_out: '));
+      t.match(removed, [{ error: /^removed: / }], 'each for the end that it was there for');
+      t.equal(removed[0]?.sequence, Math.max(...rows.map(({ sequence }) => sequence)));
       const events = await read('events').where({ type: 'message.failed' });
-      t.equal(new Set(events.map(({ subject }) => subject)).size, 1_000, 'each is told of');
-      t.equal(events.length, 1_000, 'once');
+      t.equal(new Set(events.map(({ subject }) => subject)).size, 1_001, 'each is told of');
+      t.equal(events.length, 1_001, 'once');
       t.same(await read('abandoned_queues'), []);
     },
   );
