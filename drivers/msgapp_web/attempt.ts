@@ -90,7 +90,7 @@ export class ConnectAttempt {
           this.#finish();
           parts.ended(this.#unlinking.endingOf(ending));
         },
-        sentMessage: (reference) => port.sentMessage(reference),
+        sentMessage: (reference, address) => this.#sentTo(address, reference),
         contentOf: (message, socket) => builtContentOf(library, socket, port, message),
       },
     );
@@ -150,6 +150,16 @@ export class ConnectAttempt {
   async #emit(event: DriverEvent): Promise<void> {
     if (this.#over.signal.aborted) throw new Error('the connection is over');
     await this.#parts.emit(event);
+  }
+
+  /** What was sent with this reference to whoever has this address: the library sends it to who asks. */
+  async #sentTo(address: string, reference: string): Promise<OutboundMessage | null> {
+    const { account, port } = this.#parts;
+    const message = await port.sentMessage(reference);
+    if (message === null || (await this.#book?.isAt(address, message.to))) return message;
+    const fields = { accountId: account.id, message: reference };
+    port.log.warn(fields, 'a message is not sent again: somebody else has asked for it');
+    return null;
   }
 
   #made(socket: LibrarySocket): void {

@@ -59,8 +59,8 @@ export interface NetworkConnectionListener {
   newContacts(limit: NewContactLimit): void;
   /** Over; nothing follows. */
   ended(ending: LastEnding): void;
-  /** What was sent with this reference, for a far side that asks again. */
-  sentMessage(reference: string): Promise<OutboundMessage | null>;
+  /** What was sent with this reference to whoever has this address, for a far side that asks again. */
+  sentMessage(reference: string, address: string): Promise<OutboundMessage | null>;
   /** The same as the library sends it. */
   contentOf(message: OutboundMessage, socket: LibrarySocket): Promise<object>;
 }
@@ -122,8 +122,8 @@ export class NetworkConnection {
 
   #connect(): void {
     const { keys } = this.#parts;
-    const socket = makeLibrarySocket(this.#parts, this.#newGate(), (reference, asked) =>
-      this.#contentOf(reference, asked),
+    const socket = makeLibrarySocket(this.#parts, this.#newGate(), (reference, address, asked) =>
+      this.#contentOf(reference, address, asked),
     );
     this.#socket = socket;
     socket.ev.on('creds.update', () => keys.save());
@@ -141,8 +141,12 @@ export class NetworkConnection {
   }
 
   /** For a far side that asks again. */
-  async #contentOf(reference: string, socket: LibrarySocket): Promise<object | undefined> {
-    const message = await this.#listener.sentMessage(reference);
+  async #contentOf(
+    reference: string,
+    address: string,
+    socket: LibrarySocket,
+  ): Promise<object | undefined> {
+    const message = await this.#listener.sentMessage(reference, address);
     if (message === null || this.#over) return undefined;
     return await this.#listener.contentOf(message, socket);
   }

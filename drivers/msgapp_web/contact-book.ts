@@ -4,6 +4,7 @@ import {
   addressOfPhone,
   contactAtAddress,
   hiddenIdOf,
+  isOwn,
   phoneOfAddress,
   userOf,
 } from './addresses.ts';
@@ -67,6 +68,21 @@ export class ContactBook {
       ? (entry.name ?? (networkId && (await this.#entry(networkId)).name))
       : null;
     return { phone: entry.phone ?? phone, networkId, name: saved || name };
+  }
+
+  /** Whether this is an address of that contact, whatever device of it. */
+  async isAt(address: string, contact: ContactAddress): Promise<boolean> {
+    const person = await this.person(address, null, null);
+    if (person === null) return false;
+    const { phone, networkId } = person;
+    if (phone !== null && phone === contact.phone) return true;
+    if (networkId !== null && networkId === contact.networkId) return true;
+    // Of several numbers with one address, a person has the first.
+    const { shown, hidden } = await this.#addressesOf(contact);
+    return isOwn(
+      address,
+      [shown, hidden].filter((one) => one !== null),
+    );
   }
 
   /** Where a message to this contact goes; null when the network has to be asked, or knows no such address. */

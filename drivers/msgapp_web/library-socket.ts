@@ -20,12 +20,16 @@ export interface LibrarySocketParts {
 
 /**
  * Makes a socket of the library, whose frames leave through this gate.
- * @param contentOf what was sent with this reference, as the library sends it; undefined when nobody knows
+ * @param contentOf what was sent to this address with this reference, as the library sends it; undefined: nothing is sent
  */
 export function makeLibrarySocket(
   { library, keys, options, accountId, log }: LibrarySocketParts,
   gate: FrameGate,
-  contentOf: (reference: string, socket: LibrarySocket) => Promise<object | undefined>,
+  contentOf: (
+    reference: string,
+    address: string,
+    socket: LibrarySocket,
+  ) => Promise<object | undefined>,
 ): LibrarySocket {
   const { websocketUrl, webVersion } = options;
   const logger = libraryLog(log, accountId, (collection) => keys.settingsGivenUp.add(collection));
@@ -44,7 +48,9 @@ export function makeLibrarySocket(
     // What we send comes back by its receipts only.
     emitOwnEvents: false,
     syncFullHistory: keys.imports.history,
-    getMessage: async ({ id }) => (id ? await contentOf(id, socket) : undefined),
+    // The address is the contact's also where a device of the account itself asks.
+    getMessage: async ({ id, remoteJid }) =>
+      id && remoteJid ? await contentOf(id, remoteJid, socket) : undefined,
     makeSignalRepository: (auth, _, find) => signalRepository(cipher, auth, logger, find),
   });
   const wire = wireOf(socket);

@@ -52,6 +52,7 @@ async function failureOf(send: Promise<unknown>): Promise<DriverError> {
   throw new Error('the send did not fail as a driver does', { cause: error });
 }
 
+const number = (phone: string) => ({ phone, networkId: null });
 const patient = () => AbortSignal.timeout(15_000);
 const ada = phoneNumber(9001);
 
@@ -602,6 +603,38 @@ t.test('a far side that asks again is answered, after a restart too', async (t) 
     (await network.waiting(before.phone)) === 0 ? true : undefined,
   );
   t.match(await network.shown(before.phone), [{ networkId: 'msg_again', text: message.text }]);
+});
+
+t.test('only who a message was sent to may ask for it again, and the owner', async (t) => {
+  const { phone, port, session } = await linked();
+  const [bia, real] = ['+5511900000181', '+551100000181'];
+  const ben = phoneNumber(9002);
+  await network.renumber(bia, real);
+  const hidden = { phone: null, networkId: '8812345679@lid' };
+  await session.send(textTo(ben, 'msg_of_ben'), patient());
+  const asked = async (reference: string, who: string): Promise<number | undefined> => {
+    await network.askAgain(phone, reference, who);
+    await until('the request to be acknowledged', async () =>
+      (await network.waiting(phone)) === 0 ? true : undefined,
+    );
+    const shown = await network.shown(phone);
+    return shown.find(({ networkId }) => networkId === reference)?.times;
+  };
+  const refused = () => log.lines.filter((line) => line.includes('somebody else has asked'));
+  await network.write(phone, { from: hidden.networkId, name: 'Nobody', text: 'guess who' });
+  await port.message();
+  for (const [index, to] of [number(ada), hidden, number(bia)].entries()) {
+    const message = { ...textTo(null, `msg_asked_${index}`), to };
+    await session.send(message, patient());
+    port.sent.set(message.reference, message);
+    const before = refused().length;
+    t.equal(await asked(message.reference, ben), 1, 'a contact who guesses its id');
+    t.equal(refused().length, before + 1);
+    const itself = to === hidden ? hidden.networkId : to.phone === bia ? real : ada;
+    t.equal(await asked(message.reference, itself), 2, 'its contact');
+    t.equal(await asked(message.reference, phone), 3, "another device of the account's own");
+    t.equal(refused().length, before + 1);
+  }
 });
 
 t.test('a message that is refused when one device asks again has not failed', async (t) => {

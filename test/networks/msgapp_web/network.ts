@@ -464,9 +464,13 @@ export class FakeNetwork {
     phone.companion?.wire?.send({ tag: 'ack', attrs });
   }
 
-  /** A contact's device could not read a message and asks for it again; the first one has number 0. */
-  async askAgain(number: string, id: string, to: string, device = 0): Promise<void> {
-    const contact = this.#board.directory.byPhone(to);
+  /**
+   * A device could not read a message and asks for it again; the first one has number 0.
+   * @param whose a contact's phone or opaque id, or the account's own number
+   */
+  async askAgain(number: string, id: string, whose: string, device = 0): Promise<void> {
+    const { directory } = this.#board;
+    const contact = whose.startsWith('+') ? directory.byPhone(whose) : directory.byAddress(whose);
     await this.#board.askAgain(this.#phone(number), id, contact, device);
   }
 

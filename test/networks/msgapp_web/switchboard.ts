@@ -95,13 +95,16 @@ export class Switchboard {
     await phone.companion?.offer(`receipt:${id}:${attrs.type ?? ''}`, async () => node);
   }
 
-  /** A contact's device could not read a message and asks for it again. */
+  /** A device of a contact, or of the owner, could not read a message and asks for it again. */
   async askAgain(phone: Phone, id: string, contact: Endpoint, device = 0): Promise<void> {
     const address = addressOf(contact);
     const from = device === 0 ? address : address.replace('@', `:${device}@`);
+    const { to = '' } = phone.shown.get(id) ?? {};
+    const attrs: BinaryNode['attrs'] = { id, from, type: 'retry', t: now() };
+    if (contact === phone.owner) attrs.recipient = addressOf(this.directory.byName(to));
     await phone.companion?.offer(`receipt:${id}:retry`, async () => ({
       tag: 'receipt',
-      attrs: { id, from, type: 'retry', t: now() },
+      attrs,
       content: [{ tag: 'retry', attrs: { count: '1', id, t: now(), v: '1' } }],
     }));
   }
