@@ -1,14 +1,15 @@
 import type { tl } from '@mtcute/core';
-import type { AnswerOutcome } from '../../../core/contracts/driver.ts';
+import type { AnswerOutcome, LinkStep } from '../../../core/contracts/driver.ts';
 import { isRpcErrorNamed } from '../rpc-errors.ts';
 import { letIn } from './authorization.ts';
 import { type Login, type LoginParts, LoginRefused, notAwaited, type SentCode } from './login.ts';
 import { submitPassword, wantsPassword } from './password.ts';
 
-const wrongCode: AnswerOutcome = {
-  accepted: false,
-  detail: "The code is not the right one: read it in the network's own app, and hand it in again.",
-};
+/** How much of the network's text for an e-mail address is shown. */
+const shownLength = 64;
+/** The network's names of a wrong code and of an expired one, wherever it went. */
+const invalid = ['PHONE_CODE_INVALID', 'PHONE_CODE_EMPTY', 'CODE_INVALID'];
+const expired = ['PHONE_CODE_EXPIRED', 'EMAIL_VERIFY_EXPIRED'];
 const expiredCode: AnswerOutcome = {
   accepted: false,
   detail: 'The code has expired: the network has sent a new one, hand that one in.',
@@ -34,14 +35,15 @@ export class CodeLogin implements Login {
     // Connects, and asks for nothing else: another code would take the place of the one in hand.
     if (this.#sent !== null) await client.call({ _: 'help.getConfig' });
     const sent = this.#sent ?? (await this.#askForCode());
-    if (sent !== null) await step({ type: 'ask', field: sent.awaits });
+    if (sent !== null) await step(questionOf(sent));
   }
 
   async answer(field: 'code' | 'password', value: string): Promise<AnswerOutcome> {
-    const { awaits, phoneCodeHash } = this.#sent ?? { awaits: 'code', phoneCodeHash: '' };
+    const sent = this.#sent ?? { awaits: 'code', phoneCodeHash: '', viaEmail: null };
+    const { awaits } = sent;
     if (field !== awaits) return notAwaited(field, `hand in the ${awaits}`);
     if (field === 'password') return await submitPassword(this.#parts, value);
-    return await this.#code(phoneCodeHash, value);
+    return await this.#code(sent, value);
   }
 
   pushed(): void {
@@ -64,23 +66,29 @@ export class CodeLogin implements Login {
       return null;
     }
     refuseWithoutCode(sent);
-    this.#sent = { phoneCodeHash: sent.phoneCodeHash, awaits: 'code' };
+    const { type, phoneCodeHash } = sent;
+    const viaEmail = type._ === 'auth.sentCodeTypeEmailCode' ? type.emailPattern : null;
+    this.#sent = { phoneCodeHash, awaits: 'code', viaEmail };
     return this.#sent;
   }
 
-  async #code(phoneCodeHash: string, phoneCode: string): Promise<AnswerOutcome> {
+  async #code(sent: SentCode, code: string): Promise<AnswerOutcome> {
     const { client, phone, step, loggedIn } = this.#parts;
     try {
-      const request = { phoneNumber: digits(phone), phoneCodeHash, phoneCode };
-      const authorization = await client.call({ _: 'auth.signIn', ...request });
+      const request = { phoneNumber: digits(phone), phoneCodeHash: sent.phoneCodeHash };
+      const proof =
+        sent.viaEmail === null
+          ? { phoneCode: code }
+          : { emailVerification: { _: 'emailVerificationCode', code } as const };
+      const authorization = await client.call({ _: 'auth.signIn', ...request, ...proof });
       await loggedIn(await letIn(client, authorization));
       return { accepted: true };
     } catch (error) {
-      if (isRpcErrorNamed(error, 'PHONE_CODE_INVALID', 'PHONE_CODE_EMPTY')) return wrongCode;
-      if (isRpcErrorNamed(error, 'PHONE_CODE_EXPIRED')) return await this.#anotherCode();
+      if (isRpcErrorNamed(error, ...invalid)) return wrongCode(sent);
+      if (isRpcErrorNamed(error, ...expired)) return await this.#anotherCode();
       if (!wantsPassword(error)) throw error;
-      this.#sent = { phoneCodeHash, awaits: 'password' };
-      await step({ type: 'ask', field: 'password' });
+      this.#sent = { ...sent, awaits: 'password' };
+      await step(questionOf(this.#sent));
       return { accepted: true };
     }
   }
@@ -89,6 +97,18 @@ export class CodeLogin implements Login {
   async #anotherCode(): Promise<AnswerOutcome> {
     return (await this.#askForCode()) === null ? { accepted: true } : expiredCode;
   }
+}
+
+function questionOf({ awaits, viaEmail }: SentCode): LinkStep {
+  const question = { type: 'ask', field: awaits } as const;
+  if (awaits !== 'code' || viaEmail === null) return question;
+  return { ...question, label: `Login code, sent to ${viaEmail.slice(0, shownLength)}` };
+}
+
+function wrongCode({ viaEmail }: SentCode): AnswerOutcome {
+  const where = viaEmail === null ? "in the network's own app" : "in the network's e-mail";
+  const detail = `The code is not the right one: read it ${where}, and hand it in again.`;
+  return { accepted: false, detail };
 }
 
 function digits(phone: string): string {

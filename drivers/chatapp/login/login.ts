@@ -28,6 +28,8 @@ export interface SentCode {
   readonly phoneCodeHash: string;
   /** `password`: the code was accepted. */
   readonly awaits: 'code' | 'password';
+  /** The e-mail address that it went to, as the network shows it; null: the owner reads it in the network's app. */
+  readonly viaEmail: string | null;
 }
 
 /** One way to log an account in. What its methods throw is the end of the attempt. */

@@ -42,6 +42,28 @@ t.test('what can be linked and imported is the same in test mode', async (t) => 
   t.match(live.capabilities, { imports, linkMethods, recipients });
 });
 
+t.test('by a code that goes to an e-mail address', async (t) => {
+  const bench = await startBench(t);
+  const opened = bench.open();
+  const { phone, session, port } = opened;
+  const label = 'Login code, sent to a***@example.com';
+  bench.control.put(phone, { email: 'a***@example.com', password: 'correct horse' });
+  await link(opened, 'code');
+  t.match(await port.next('question', isAskFor('code')), { step: { label } });
+  t.match(await session.answer('code', 'wrong'), { accepted: false, detail: /e-mail/ });
+  bench.control.expireCode(phone);
+  t.match(await session.answer('code', '12345'), { accepted: false, detail: /expired/ });
+  bench.control.setReachable(false);
+  await port.state('lost');
+  bench.control.setReachable(true);
+  await link(opened, 'code');
+  t.match(await port.next('question', isAskFor('code')), { step: { label } }, 'the same code');
+  t.same(await session.answer('code', bench.control.code(phone)), { accepted: true });
+  await port.next('question', isAskFor('password'));
+  t.same(await session.answer('password', 'correct horse'), { accepted: true });
+  t.match(port.events.at(-1), { state: 'connected' });
+});
+
 t.test('by QR code', async (t) => {
   const bench = await startBench(t);
   await t.test('with a password', async (t) => {

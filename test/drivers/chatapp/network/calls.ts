@@ -84,15 +84,25 @@ export class Calls {
     const subscriber = this.#network.subscribers.get(`+${phoneNumber}`);
     if (subscriber === undefined) throw new Refusal(400, 'PHONE_NUMBER_INVALID');
     const { hash: phoneCodeHash } = subscriber.newCode();
-    return { _: 'auth.sentCode', type: { _: 'auth.sentCodeTypeApp', length: 5 }, phoneCodeHash };
+    const { email: emailPattern } = subscriber;
+    const type =
+      emailPattern === null
+        ? { _: 'auth.sentCodeTypeApp', length: 5 }
+        : { _: 'auth.sentCodeTypeEmailCode', emailPattern, length: 5 };
+    return { _: 'auth.sentCode', type, phoneCodeHash };
   }
 
-  #signIn(key: SessionKey, { phoneNumber, phoneCode, phoneCodeHash }: TlObject): TlObject {
+  #signIn(key: SessionKey, request: TlObject): TlObject {
+    const { phoneNumber, phoneCode, phoneCodeHash, emailVerification } = request;
     const subscriber = this.#network.subscribers.get(`+${phoneNumber}`);
+    const isByEmail = typeof subscriber?.email === 'string';
     if (subscriber === undefined || subscriber.codeHash !== phoneCodeHash) {
-      throw new Refusal(400, 'PHONE_CODE_EXPIRED');
+      throw new Refusal(400, isByEmail ? 'EMAIL_VERIFY_EXPIRED' : 'PHONE_CODE_EXPIRED');
     }
-    if (subscriber.code !== phoneCode) throw new Refusal(400, 'PHONE_CODE_INVALID');
+    const { code } = isByEmail ? ((emailVerification ?? {}) as TlObject) : { code: phoneCode };
+    if (subscriber.code !== code) {
+      throw new Refusal(400, isByEmail ? 'CODE_INVALID' : 'PHONE_CODE_INVALID');
+    }
     subscriber.code = null;
     subscriber.codeHash = null;
     return this.#letIn(key, subscriber);

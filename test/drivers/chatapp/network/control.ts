@@ -26,6 +26,8 @@ export interface Reached {
 /** How an account is to be. */
 export interface Settings {
   readonly password?: string | null;
+  /** Where the login codes go; null: to the owner's app. */
+  readonly email?: string | null;
   readonly contacts?: readonly { readonly phone: string; readonly name: string }[];
   readonly sends?: 'accept' | 'refuse' | 'hold' | 'delay' | 'pause';
   readonly readsAtOnce?: boolean;
@@ -78,7 +80,8 @@ export class Control {
   put(phone: string, settings: Settings): void {
     const subscriber = this.#network.subscriber(phone);
     const { password, contacts, sends, readsAtOnce, banned, frozenUntil, limited } = settings;
-    const { vacant, letsIn, movedTo } = settings;
+    const { vacant, letsIn, movedTo, email } = settings;
+    if (email !== undefined) subscriber.email = email;
     if (vacant !== undefined) subscriber.isVacant = vacant;
     if (letsIn !== undefined) subscriber.letsIn = this.#network.subscriber(letsIn);
     if (movedTo !== undefined) subscriber.person.phone = movedTo;

@@ -62,6 +62,8 @@ export class Subscriber {
   isVacant = false;
   password: string | null = null;
   code: string | null = null;
+  /** Where its login codes go, as the network writes it; null: to the owner's app. */
+  email: string | null = null;
   codeHash: string | null = null;
   treatment: 'accept' | 'refuse' | 'hold' | 'delay' | 'pause' = 'accept';
   /** Null: sends are answered as they come. */
