@@ -1,5 +1,5 @@
 import type { LostReason } from '../../../core/contracts/driver.ts';
-import { denseMs, jittered, nextPause } from './backoff.ts';
+import { denseMs, isFirstLoss, jittered, nextPause } from './backoff.ts';
 import type { SessionEnvironment, SessionSettings } from './environment.ts';
 import type { LoginTurn } from './login-gate.ts';
 
@@ -21,7 +21,10 @@ export class Tries {
   #dueAt: number | null = null;
   #pauseMs = 0;
   #failed = 0;
+  /** When the latest connection that lasted was lost. */
   #lostAt: number | null = null;
+  /** Since when the account is connected; null when it is not. */
+  #connectedAt: number | null = null;
   /** The network wants no try before, milliseconds since the Unix epoch; infinite when it has named no moment. */
   #namedUntil = 0;
   /** A user waits for every try: an account is being linked. */
@@ -70,6 +73,8 @@ export class Tries {
     this.#turn?.over();
     const { clock, settings, random } = this.#environment;
     const now = clock.monotonic();
+    if (this.#connectedAt !== null && isFirstLoss(now - this.#connectedAt)) this.#forget();
+    this.#connectedAt = null;
     this.#failed += 1;
     this.#lostAt ??= now;
     const isUnwelcome = reason === 'rate_limited';
@@ -102,16 +107,17 @@ export class Tries {
   anew(): void {
     if (this.#isNamed) return;
     this.end();
-    this.#lostAt = null;
-    this.#pauseMs = 0;
+    this.#forget();
     this.#failed = 0;
   }
 
-  /** The account is connected: the next loss begins anew. */
+  /** The account is connected: a loss begins the pauses anew once that has lasted. */
   connected(): void {
     this.#namedUntil = 0;
-    this.anew();
+    this.end();
+    this.#failed = 0;
     this.#isWaitedFor = false;
+    this.#connectedAt = this.#environment.clock.monotonic();
   }
 
   /** Nothing is tried any more. */
@@ -120,6 +126,11 @@ export class Tries {
     this.#cancelPause = null;
     this.#dueAt = null;
     this.#turn?.over();
+  }
+
+  #forget(): void {
+    this.#lostAt = null;
+    this.#pauseMs = 0;
   }
 
   get #isNamed(): boolean {

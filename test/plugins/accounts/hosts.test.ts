@@ -902,8 +902,9 @@ t.test('a message that is accepted while its account waits has it try once, at o
 
 t.test('pauses between tries to reconnect grow and start over', async (t) => {
   const world = await makeWorld(t);
-  const timers = new HandTimers();
-  const process = await world.start({ timers, reconnectMaxMs: 300_000 });
+  const [timers, clock] = [new HandTimers(), new HandClock()];
+  const settings = { leaseMs: 300_000, reconnectMaxMs: 300_000 };
+  const process = await world.start({ timers, clock, ...settings });
   await world.connected(process, '+15556000001');
   const { driver } = process;
   const session = driver.last;
@@ -921,6 +922,10 @@ t.test('pauses between tries to reconnect grow and start over', async (t) => {
   );
   t.equal(triesOf(session), 11, 'one try each');
   await session.state('connected');
+  await session.state('lost');
+  t.equal(timers.run(), 15_000, 'not behind a connection that did not last');
+  await session.state('connected');
+  clock.at += 60_000;
   await session.state('lost');
   t.equal(timers.run(), 1_000);
 });

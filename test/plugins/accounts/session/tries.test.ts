@@ -117,3 +117,37 @@ t.test('a named pause takes no longer for a clock that is set back', async (t) =
   await timers.pass(1_000);
   t.same(at, [600_000]);
 });
+
+t.test('only a connection that has lasted begins the pauses anew', async (t) => {
+  const { timers, account } = makeProcess();
+  const { tries } = account();
+  tries.first(false, null);
+  await timers.pass(1_000);
+  for (const [connectedMs, pauseMs] of [
+    [3_600_000, 1_000],
+    [500, 2_000],
+    [59_999, 4_000],
+    [60_000, 1_000],
+    [0, 2_000],
+    [500, 4_000],
+    [500, 8_000],
+    [500, 15_000],
+    [500, 15_000],
+    [60_000, 1_000],
+  ] as const) {
+    tries.connected();
+    await timers.pass(connectedMs);
+    tries.lost('network_unreachable', null);
+    t.equal(tries.dueAt, timers.at + pauseMs, `after ${connectedMs} ms`);
+    t.equal(tries.failed, 1);
+    await timers.pass(pauseMs);
+  }
+  for (let losses = 0; losses < 40; losses += 1) {
+    tries.connected();
+    tries.lost('network_unreachable', null);
+    await timers.pass(300_000);
+  }
+  tries.connected();
+  tries.lost('network_unreachable', null);
+  t.equal(tries.dueAt, timers.at + reconnectMaxMs, 'ever later for one that never lasts');
+});
