@@ -26,6 +26,7 @@ import type { Unit } from '../../core/contracts/storage.ts';
 import type { LeaseToken } from '../cluster/contract.ts';
 import type { ErasedAddress } from '../erasure/contract.ts';
 import type { MediaAhead } from '../media/contract.ts';
+import type { ownReasons } from './reasons.ts';
 
 declare module '../../core/container.ts' {
   interface Cradle {
@@ -61,11 +62,11 @@ export type Mode = 'live' | 'test';
 export type AccountStatus = 'connecting' | 'connected' | 'disconnected' | 'restricted';
 
 /** The gateway's own reasons, beside those that a driver gives. */
-export type OwnReason = 'removed' | 'pairing_timeout' | 'pairing_abandoned' | 'safety_limits';
+export type OwnReason = (typeof ownReasons)[number];
 
 /**
  * Why an account is in its status: the word of the driver or of the gateway, the same in the database, in every answer,
- * event, log line and metric. `plugins/accounts/reasons.ts` says what each means.
+ * event, log line and metric. `docs/production.md` says what each means.
  */
 export type AccountReason = LostReason | RefusedReason | EndedReason | OwnReason;
 

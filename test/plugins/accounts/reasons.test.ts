@@ -1,25 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import {
-  blockedReasons,
-  endedReasons,
-  lostReasons,
-  refusedReasons,
-} from '../../../core/contracts/driver.ts';
 import { masked } from '../../../core/masked.ts';
-import { reasons, reasonWords } from '../../../plugins/accounts/reasons.ts';
+import { reasonWords } from '../../../plugins/accounts/reasons.ts';
 
-t.test('the page for operators has every reason, as the code explains it', async (t) => {
+t.test('the page for operators has every reason, in the order of the schemas', async (t) => {
   const page = await readFile(join(import.meta.dirname, '../../../docs/production.md'), 'utf8');
   const [, section = ''] = page.split('## Why an account is as it is');
-  const rows = section.split('\n## ')[0]?.match(/^\| `.*$/gm) ?? [];
-  const expected = Object.entries(reasons).map(
-    ([word, { means, toDo }]) => `| \`${word}\` | ${means} | ${toDo} |`,
+  const rows = section.split('\n## ')[0]?.matchAll(/^\| `([a-z_]+)` \| \S.* \| \S.* \|$/gm) ?? [];
+  t.same(
+    [...rows].map(([, word]) => word),
+    reasonWords,
   );
-  t.same(rows, expected);
-  const words = [...lostReasons, ...refusedReasons, ...endedReasons, ...blockedReasons];
-  for (const word of words) t.ok(reasonWords.includes(word), word);
 });
 
 t.test('of a phone number the log has the last four digits', async (t) => {
