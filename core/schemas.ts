@@ -37,6 +37,19 @@ export function OneOf<const Values extends readonly string[]>(
   return Type.Unsafe({ ...options, type: 'string', enum: [...values] });
 }
 
+/** How many items a page of a list has. */
+export const PageLimit = Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 }));
+
+/** Which page of a list: what follows another. */
+export const PageBefore = Type.Optional(
+  Type.String({ description: 'The `next_cursor` of the previous page.' }),
+);
+
+/** The cursor that an answer has for the next page. */
+export const NextCursor = Nullable(
+  Type.String({ description: 'null when there is no further page' }),
+);
+
 /** A moment, ISO 8601 in UTC with milliseconds. */
 export const Timestamp = Type.String({
   description: 'ISO 8601 in UTC with milliseconds',

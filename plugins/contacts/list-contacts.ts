@@ -2,7 +2,7 @@ import { addressesOf, type ChannelDrivers, unknownChannel } from '../../core/con
 import type { ActingCaller } from '../../core/contracts/caller.ts';
 import type { ContactPage, ContactQuery } from '../../core/contracts/contacts.ts';
 import { wrongPhone } from '../../core/field-refusals.ts';
-import { listPosition } from '../../core/list-position.ts';
+import { nextCursor, pageOf, positionBefore } from '../../core/list-position.ts';
 import { type AnyOperation, operation } from '../../core/operation.ts';
 import { parsePhoneInAddress } from '../../core/phone.ts';
 import type { Cursors } from '../secrets/contract.ts';
@@ -72,10 +72,7 @@ export async function contactPage(
     ...(address === undefined ? {} : { addresses: formsOf(channels, address, channel) }),
     channel,
     phone: query.phone === undefined ? null : phoneOf(query.phone),
-    before:
-      query.before === undefined
-        ? null
-        : listPosition(cursors.read(listId, tenantId, query.before, 'before')),
+    before: positionBefore(cursors, listId, tenantId, query.before),
     accounts: accountIds,
     limit: limit + 1,
   });
@@ -85,11 +82,11 @@ export async function contactPage(
     if ((await list(tenantId, filter)).length === 0)
       throw unknownChannel('query/channel', channels);
   }
-  const contacts = found.slice(0, limit);
-  const last = found.length > limit ? contacts.at(-1) : undefined;
-  const next_cursor =
-    last === undefined ? null : cursors.issue(listId, tenantId, [last.createdAt, last.id]);
-  return { contacts: contacts.map(contactView), next_cursor };
+  const { items, last } = pageOf(found, limit);
+  return {
+    contacts: items.map(contactView),
+    next_cursor: nextCursor(cursors, listId, tenantId, last),
+  };
 }
 
 function phoneOf(text: string): string {

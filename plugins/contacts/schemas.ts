@@ -1,6 +1,14 @@
 import { Type } from 'typebox';
 import { longestAddress } from '../../core/contact-address.ts';
-import { Closed, emptyOrNotBlank, Nullable, Timestamp } from '../../core/schemas.ts';
+import {
+  Closed,
+  emptyOrNotBlank,
+  NextCursor,
+  Nullable,
+  PageBefore,
+  PageLimit,
+  Timestamp,
+} from '../../core/schemas.ts';
 
 /** A contact. */
 export const ContactSchema = Type.Object(
@@ -57,8 +65,8 @@ export const ContactParams = Closed({ id: Type.String({ description: 'The id of 
 
 /** The query of `GET /contacts`. */
 export const ListContactsQuery = Closed({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
-  before: Type.Optional(Type.String({ description: 'The `next_cursor` of the previous page.' })),
+  limit: PageLimit,
+  before: PageBefore,
   channel: Type.Optional(Type.String({ maxLength: 40, examples: ['msgapp_web'] })),
   phone: Type.Optional(Type.String({ maxLength: 40, description: 'E.164' })),
   address: Type.Optional(
@@ -98,7 +106,7 @@ export const CreateContactBody = Closed(
 /** A page of `GET /contacts`. */
 export const ListContactsAnswer = Type.Object({
   contacts: Type.Array(ContactSchema, { description: 'newest first' }),
-  next_cursor: Nullable(Type.String({ description: 'null when there is no further page' })),
+  next_cursor: NextCursor,
 });
 
 /** The body of `PATCH /contacts/{id}`. */

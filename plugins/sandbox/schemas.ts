@@ -1,5 +1,12 @@
 import { Type } from 'typebox';
-import { Closed, Nullable, NullableTimestamp, OneOf, Timestamp } from '../../core/schemas.ts';
+import {
+  Closed,
+  Nullable,
+  NullableTimestamp,
+  OneOf,
+  PageBefore,
+  Timestamp,
+} from '../../core/schemas.ts';
 
 /** An hour, in milliseconds: nothing in a test takes longer. */
 const hourMs = 3_600_000;
@@ -52,7 +59,7 @@ export const mostShown = 100_000;
 export const OutboxQuery = Closed({
   ...ChannelQuery.properties,
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostShown, default: mostShown })),
-  before: Type.Optional(Type.String({ description: 'The `next_cursor` of the previous page.' })),
+  before: PageBefore,
 });
 
 const FailReason = Nullable(

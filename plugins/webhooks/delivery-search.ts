@@ -1,4 +1,5 @@
 import type { EventType } from '../../core/contracts/events.ts';
+import { pageOf } from '../../core/list-position.ts';
 import type { DeliveryTable } from './tables/deliveries.ts';
 import type { DeliveryFilter, DeliveryPosition, ListedDelivery } from './tables/delivery-log.ts';
 import type { Delivery } from './tables/delivery-rows.ts';
@@ -29,9 +30,8 @@ export async function searchDeliveries(
   const { state, limit } = filter;
   if (event === null) {
     const found = await table.list(webhookId, { ...filter, limit: limit + 1 });
-    const deliveries = found.slice(0, limit);
-    const last = found.length > limit ? deliveries.at(-1) : undefined;
-    return { deliveries, next: last === undefined ? null : positionOf(last) };
+    const { items, last } = pageOf(found, limit);
+    return { deliveries: items, next: last === null ? null : positionOf(last) };
   }
   const list = (before: DeliveryPosition | null) =>
     table.listEvents(webhookId, { state, before, limit: chunk });

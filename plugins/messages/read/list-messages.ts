@@ -2,7 +2,7 @@ import type { ActingCaller } from '../../../core/contracts/caller.ts';
 import type { MessagePage, MessageQuery } from '../../../core/contracts/messages.ts';
 import type { GatewayError } from '../../../core/errors.ts';
 import { wrongField } from '../../../core/field-refusals.ts';
-import { listPosition } from '../../../core/list-position.ts';
+import { nextCursor, positionBefore } from '../../../core/list-position.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { wantedAccounts } from '../../../core/scopes.ts';
@@ -80,10 +80,7 @@ export async function shownMessages(
   const since = momentOf(query.since);
   const until = momentOf(query.until);
   if (since !== null && until !== null && until < since) throw endsBeforeItBegins();
-  const before =
-    query.before === undefined
-      ? null
-      : listPosition(cursors.read(id, tenantId, query.before, 'before'));
+  const before = positionBefore(cursors, id, tenantId, query.before);
   const contact =
     query.contact_id === undefined ? null : await findContact(tenantId, query.contact_id);
   if (query.contact_id !== undefined && contact === null) {
@@ -107,8 +104,10 @@ export async function shownMessages(
       words: wordsOf(query.q),
     },
   );
-  const next_cursor = next === null ? null : cursors.issue(id, tenantId, [next.createdAt, next.id]);
-  return { messages: messages.map((one) => messageView(one, mint)), next_cursor };
+  return {
+    messages: messages.map((one) => messageView(one, mint)),
+    next_cursor: nextCursor(cursors, id, tenantId, next),
+  };
 }
 
 function endsBeforeItBegins(): GatewayError {

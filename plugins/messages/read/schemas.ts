@@ -1,16 +1,19 @@
 import { Type } from 'typebox';
 import { MessageContactSchema } from '../../../core/event-payloads.ts';
-import { Closed, Nullable, notBlank, OneOf } from '../../../core/schemas.ts';
+import {
+  Closed,
+  NextCursor,
+  notBlank,
+  OneOf,
+  PageBefore,
+  PageLimit,
+} from '../../../core/schemas.ts';
 import { MessageSchema } from '../schemas.ts';
 import { countedUnanswered } from '../tables/conversations.ts';
 
-const before = Type.Optional(
-  Type.String({ description: 'The `next_cursor` of the previous page.' }),
-);
-
 /** The query of `GET /messages`. */
 export const ListQuery = Closed({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
+  limit: PageLimit,
   direction: Type.Optional(OneOf(['inbound', 'outbound'])),
   account_id: Type.Optional(Type.String({ description: 'An unknown id gives an empty list.' })),
   contact_id: Type.Optional(
@@ -40,7 +43,7 @@ export const ListQuery = Closed({
         'Only messages whose text contains each of these words, also within longer ones, whatever the case.',
     }),
   ),
-  before,
+  before: PageBefore,
 });
 
 function Moment(description: string) {
@@ -50,12 +53,12 @@ function Moment(description: string) {
 /** A page of `GET /messages`. */
 export const ListAnswer = Type.Object({
   messages: Type.Array(MessageSchema, { description: 'newest first' }),
-  next_cursor: Nullable(Type.String({ description: 'null when there is no further page' })),
+  next_cursor: NextCursor,
 });
 
 /** The query of `GET /conversations`. */
 export const ConversationsQuery = Closed({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
+  limit: PageLimit,
   account_id: Type.Optional(Type.String({ description: 'An unknown id gives an empty list.' })),
   q: Type.Optional(
     Type.String({
@@ -66,7 +69,7 @@ export const ConversationsQuery = Closed({
         'ones, whatever the case. Texts are searched by `q` of `GET /messages`.',
     }),
   ),
-  before,
+  before: PageBefore,
 });
 
 const Conversation = Type.Object(
@@ -96,5 +99,5 @@ const Conversation = Type.Object(
 /** A page of `GET /conversations`. */
 export const ConversationsAnswer = Type.Object({
   conversations: Type.Array(Conversation),
-  next_cursor: Nullable(Type.String({ description: 'null when there is no further page' })),
+  next_cursor: NextCursor,
 });

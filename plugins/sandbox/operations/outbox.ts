@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Json } from '../../../core/contracts/json.ts';
 import { wrongField } from '../../../core/field-refusals.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
-import { Closed, Nullable, timestamp } from '../../../core/schemas.ts';
+import { Closed, NextCursor, timestamp } from '../../../core/schemas.ts';
 import type {
   SimulatedNetworkControl,
   SimulatedOutboxEntry,
@@ -41,7 +41,7 @@ export function listOutbox(sandbox: Sandbox): AnyOperation {
     answers: {
       200: Closed({
         messages: Type.Array(OutboxMessageSchema, { description: 'oldest first' }),
-        next_cursor: Nullable(Type.String({ description: 'null when there is no further page' })),
+        next_cursor: NextCursor,
       }),
     },
     errors: ['not_found', 'invalid_phone_number', 'invalid_cursor', 'unavailable'],

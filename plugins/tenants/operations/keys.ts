@@ -1,8 +1,15 @@
 import { Type } from 'typebox';
 import { GatewayError } from '../../../core/errors.ts';
-import { listPosition } from '../../../core/list-position.ts';
+import { nextCursor, pageOf, positionBefore } from '../../../core/list-position.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
-import { Closed, Nullable, notBlank } from '../../../core/schemas.ts';
+import {
+  Closed,
+  NextCursor,
+  Nullable,
+  notBlank,
+  PageBefore,
+  PageLimit,
+} from '../../../core/schemas.ts';
 import type { Cursors } from '../../secrets/contract.ts';
 import type { ApiKey, KeySettings, NewKey } from '../contract.ts';
 import { keySettingsOf } from '../key-rights.ts';
@@ -44,16 +51,14 @@ function listKeys({ page, cursors }: KeyOperationsParts): AnyOperation {
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: null,
     query: Closed({
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
-      before: Type.Optional(
-        Type.String({ description: 'The `next_cursor` of the previous page.' }),
-      ),
+      limit: PageLimit,
+      before: PageBefore,
     }),
     body: null,
     answers: {
       200: Type.Object({
         keys: Type.Array(KeySchema, { description: 'newest first' }),
-        next_cursor: Nullable(Type.String({ description: 'null when there is no further page' })),
+        next_cursor: NextCursor,
       }),
     },
     errors: ['invalid_cursor'],
@@ -65,16 +70,11 @@ function listKeys({ page, cursors }: KeyOperationsParts): AnyOperation {
     ],
     async handler({ caller: { tenantId }, query }) {
       const { limit = 50, before } = query;
-      const position =
-        before === undefined
-          ? null
-          : listPosition(cursors().read(listId, tenantId, before, 'before'));
+      const position = positionBefore(cursors(), listId, tenantId, before);
       const found = await page(tenantId, { before: position, limit: limit + 1 });
-      const keys = found.slice(0, limit);
-      const last = found.length > limit ? keys.at(-1) : undefined;
-      const next_cursor =
-        last === undefined ? null : cursors().issue(listId, tenantId, [last.createdAt, last.id]);
-      return { status: 200, body: { keys: keys.map(keyView), next_cursor } };
+      const { items, last } = pageOf(found, limit);
+      const next_cursor = nextCursor(cursors(), listId, tenantId, last);
+      return { status: 200, body: { keys: items.map(keyView), next_cursor } };
     },
   });
 }

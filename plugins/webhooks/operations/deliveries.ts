@@ -3,7 +3,14 @@ import { allEventTypes } from '../../../core/contracts/events.ts';
 import type { Json } from '../../../core/contracts/json.ts';
 import { wrongField } from '../../../core/field-refusals.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
-import { Closed, Nullable, nullableTimestamp, OneOf } from '../../../core/schemas.ts';
+import {
+  Closed,
+  NextCursor,
+  nullableTimestamp,
+  OneOf,
+  PageBefore,
+  PageLimit,
+} from '../../../core/schemas.ts';
 import { BacklogSchema, DeliverySchema, deliveryStates } from './delivery-schemas.ts';
 import { deliveryExample, webhookId, webhookParams } from './examples.ts';
 import type { WebhookOperationsParts } from './parts.ts';
@@ -30,10 +37,8 @@ export function listDeliveries(parts: WebhookOperationsParts): AnyOperation {
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: WebhookParams,
     query: Closed({
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
-      before: Type.Optional(
-        Type.String({ description: 'The `next_cursor` of the previous page.' }),
-      ),
+      limit: PageLimit,
+      before: PageBefore,
       status: Type.Optional(OneOf(deliveryStates)),
       event: Type.Optional(OneOf(allEventTypes)),
     }),
@@ -43,7 +48,7 @@ export function listDeliveries(parts: WebhookOperationsParts): AnyOperation {
         success: Success,
         webhook_id: WebhookId,
         deliveries: Type.Array(DeliverySchema, { description: 'newest first' }),
-        next_cursor: Nullable(Type.String({ description: 'null when there is no further page' })),
+        next_cursor: NextCursor,
         backlog: BacklogSchema,
       }),
     },
