@@ -1,3 +1,4 @@
+import { grouped } from '../../core/grouped.ts';
 import type { RefusalCounter } from './contract.ts';
 import type { UsageCounter } from './tables/usage.ts';
 import { sumOf } from './usage.ts';
@@ -9,7 +10,7 @@ export function ofKey(
 ): readonly UsageCounter[] {
   if (accountIds === null) return used;
   const own = used.filter(({ accountId }) => accountIds.has(accountId));
-  const sums = [...byDay(own).values()].flatMap((ofDay) =>
+  const sums = [...grouped(own, ({ day }) => day).values()].flatMap((ofDay) =>
     ofDay.slice(0, 1).map((first) => ({ ...first, accountId: '', ...sumOf(ofDay) })),
   );
   return [...own, ...sums];
@@ -21,11 +22,11 @@ export function usageDays(
   used: readonly UsageCounter[],
   refused: readonly RefusalCounter[],
 ) {
-  const usedOn = byDay(used);
-  const refusedOn = byDay(refused);
+  const usedOn = grouped(used, ({ day }) => day);
+  const refusedOn = grouped(refused, ({ day }) => day);
   return days.map((day) => {
     const ofDay = new Map((usedOn.get(day) ?? []).map((one) => [one.accountId, one]));
-    const refusedByAccount = by(refusedOn.get(day) ?? [], ({ accountId }) => accountId);
+    const refusedByAccount = grouped(refusedOn.get(day) ?? [], ({ accountId }) => accountId);
     const accountIds = new Set([...ofDay.keys(), ...refusedByAccount.keys()]);
     accountIds.delete('');
     const total = ofDay.get('');
@@ -46,30 +47,11 @@ export function usageDays(
 
 /** The sums of these counters, by code. */
 function countsByCode(refused: readonly RefusalCounter[]) {
-  const ofCodes = [...by(refused, ({ code }) => code)].sort(([one], [other]) =>
+  const ofCodes = [...grouped(refused, ({ code }) => code)].sort(([one], [other]) =>
     one < other ? -1 : 1,
   );
   return ofCodes.map(([code, counters]) => ({
     code,
     count: counters.reduce((sum, { refusals }) => sum + refusals, 0),
   }));
-}
-
-function byDay<Counter extends { readonly day: string }>(
-  counters: readonly Counter[],
-): ReadonlyMap<string, readonly Counter[]> {
-  return by(counters, ({ day }) => day);
-}
-
-function by<Counter>(
-  counters: readonly Counter[],
-  keyOf: (counter: Counter) => string,
-): ReadonlyMap<string, readonly Counter[]> {
-  const found = new Map<string, Counter[]>();
-  for (const counter of counters) {
-    const alike = found.get(keyOf(counter));
-    if (alike === undefined) found.set(keyOf(counter), [counter]);
-    else alike.push(counter);
-  }
-  return found;
 }

@@ -1,5 +1,6 @@
 import type { Messages } from '../../../core/contracts/messages.ts';
 import type { Lane, Storage, Tables } from '../../../core/contracts/storage.ts';
+import { grouped } from '../../../core/grouped.ts';
 import { newId } from '../../../core/ids.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 import type { Contact, ContactKey } from '../../contacts/contract.ts';
@@ -88,7 +89,7 @@ function makeReceiveLane({
       }));
       await prefetched.storeEvents(unit, events);
       const withContacts = messages.map((one) => withContact(one, people.byId(one.contactId)));
-      for (const [tenantId, ofTenant] of byTenant(withContacts)) {
+      for (const [tenantId, ofTenant] of grouped(withContacts, (one) => one.tenantId)) {
         const handed = handover.find(tenantId, prefetched.sequences.get(tenantId) ?? 0, ofTenant);
         await withCommit.waits.keep(handed.slots);
         unit.afterCommit(() => {
@@ -172,18 +173,6 @@ function numbered(
 /** As a read would find it. */
 function withContact(message: StoredMessage, { id, phone, name }: Contact): MessageWithContact {
   return { ...message, contact: { id, phone, name } };
-}
-
-function byTenant(
-  messages: readonly MessageWithContact[],
-): ReadonlyMap<string, readonly MessageWithContact[]> {
-  const tenants = new Map<string, MessageWithContact[]>();
-  for (const message of messages) {
-    const ofTenant = tenants.get(message.tenantId) ?? [];
-    ofTenant.push(message);
-    tenants.set(message.tenantId, ofTenant);
-  }
-  return tenants;
 }
 
 function networkReference({ fence, event }: ReceiveInput) {

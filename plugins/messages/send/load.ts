@@ -1,5 +1,6 @@
 import type { Tables, Unit } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
+import { grouped } from '../../../core/grouped.ts';
 import type { IdempotencyRecord } from '../tables/idempotency.ts';
 import type { DayCount, SendingAccount, SendSnapshot } from '../tables/sending-rows.ts';
 import { threadKey } from '../tables/threads.ts';
@@ -220,11 +221,6 @@ function timesBy<Time extends { readonly at: number }>(
   times: readonly Time[],
   keyOf: (time: Time) => string,
 ): Map<string, number[]> {
-  const lists = new Map<string, number[]>();
-  for (const time of times) {
-    const list = lists.get(keyOf(time)) ?? [];
-    list.push(time.at);
-    lists.set(keyOf(time), list);
-  }
-  return lists;
+  const groups = grouped(times, keyOf);
+  return new Map([...groups].map(([key, alike]) => [key, alike.map(({ at }) => at)]));
 }

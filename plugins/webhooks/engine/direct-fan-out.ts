@@ -1,3 +1,4 @@
+import { grouped } from '../../../core/grouped.ts';
 import type { PrepareEvents } from '../../events/contract.ts';
 import type { ReadyAttempt } from './due-batches.ts';
 import { type DueReceiver, receiversOf } from './due-notices.ts';
@@ -36,8 +37,7 @@ export function makeDirectFanOut(
       await withCommit.deliveries.add(made.map(({ delivery }) => delivery));
       const receiverIds = receivers.map(({ receiverId }) => receiverId);
       await withCommit.receivers.wake(receiverIds, now, true);
-      const waitingAt = new Map<string, (typeof made)[number][]>(receiverIds.map((id) => [id, []]));
-      for (const one of waiting) waitingAt.get(one.delivery.receiverId)?.push(one);
+      const waitingAt = grouped(waiting, ({ delivery }) => delivery.receiverId);
       const fresh = receivers.map((receiver): FreshDeliveries => {
         const all = waitingAt.get(receiver.receiverId) ?? [];
         const ready = all.filter(({ event }) => event.first);

@@ -1,3 +1,4 @@
+import { grouped } from '../../../core/grouped.ts';
 import { newId } from '../../../core/ids.ts';
 import type { Plans } from '../../tenants/contract.ts';
 import { type FannedEvent, goesOut, mayUseWebhooks, wants } from '../matching.ts';
@@ -18,12 +19,7 @@ export function makeDeliveries<Event extends FannedEvent>(
   plans: Plans,
   now: number,
 ): readonly DeliveryOfEvent<Event>[] {
-  const ofTenant = new Map<string, WebhookWithReceiver[]>();
-  for (const webhook of webhooks) {
-    const wanted = ofTenant.get(webhook.tenantId);
-    if (wanted === undefined) ofTenant.set(webhook.tenantId, [webhook]);
-    else wanted.push(webhook);
-  }
+  const ofTenant = grouped(webhooks, ({ tenantId }) => tenantId);
   return events.flatMap((event) => {
     const tenant = tenants.get(event.tenantId);
     if (tenant === undefined) return [];
