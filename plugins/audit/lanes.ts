@@ -1,5 +1,5 @@
-import type { Lane, Unit } from '../../core/contracts/storage.ts';
 import { pruneLane } from '../../core/pruning.ts';
+import { writeLane } from '../../core/write-lane.ts';
 import type { AuditedChange, AuditRecord } from './contract.ts';
 
 /** The entry of a change that begins. */
@@ -10,18 +10,18 @@ export interface CompletedChange extends AuditedChange {
   readonly id: string;
 }
 
-/** Stores the entries of changes that begin. */
-export const beginChange = auditLane<BegunChange>('audit.begin', ({ audit, now }, entries) =>
+/** Stores the entries of changes that begin; repeatable, as their ids come with them. */
+export const beginChange = writeLane<BegunChange>('audit.begin', ({ audit, now }, entries) =>
   audit.insertMissing(entries.map((entry) => ({ ...entry, at: now, outcome: 'unknown' }))),
 );
 
 /** Says in their entries that changes were made, and what they changed. */
-export const completeChange = auditLane<CompletedChange>('audit.complete', ({ audit }, changes) =>
+export const completeChange = writeLane<CompletedChange>('audit.complete', ({ audit }, changes) =>
   audit.complete(changes),
 );
 
 /** Deletes the entries of changes that were not made. */
-export const withdrawChange = auditLane<string>('audit.withdraw', ({ audit }, ids) =>
+export const withdrawChange = writeLane<string>('audit.withdraw', ({ audit }, ids) =>
   audit.delete(ids),
 );
 
@@ -29,18 +29,3 @@ export const withdrawChange = auditLane<string>('audit.withdraw', ({ audit }, id
 export const pruneAudit = pruneLane('audit.prune', ({ audit }, { before, limit }) =>
   audit.deleteBefore(before, limit),
 );
-
-/** A lane that is repeatable: the ids of entries come with its inputs. */
-function auditLane<Input>(
-  name: string,
-  store: (unit: Unit, inputs: readonly Input[]) => Promise<void>,
-): Lane<Input, void> {
-  return {
-    name,
-    locks: () => [],
-    run: async (unit, inputs) => {
-      await store(unit, inputs);
-      return inputs.map(() => undefined);
-    },
-  };
-}

@@ -1,31 +1,25 @@
 import type { Lane, Unit } from '../../core/contracts/storage.ts';
 import { oneByOne } from '../../core/one-by-one.ts';
+import { writeLane } from '../../core/write-lane.ts';
 import type { ClusterProcess, LeaseHolder, LeaseKind, LeaseToken } from './contract.ts';
 
 /** Rows of dead processes are deleted after this. */
 const forgottenAfterMs = 60_000;
 
 /** Stores this process's heartbeat by the database's clock. */
-export const beatLane: Lane<Omit<ClusterProcess, 'seenAt'>, null> = {
-  name: 'processes.beat',
-  locks: () => [],
-  run: async (unit, inputs) => {
-    await unit.processes.beat(inputs.map((input) => ({ ...input, seenAt: unit.now })));
-    await unit.processes.settle(unit.now - forgottenAfterMs, unit.now);
-    return inputs.map(() => null);
+export const beatLane = writeLane<Omit<ClusterProcess, 'seenAt'>>(
+  'processes.beat',
+  async ({ processes, now }, inputs) => {
+    await processes.beat(inputs.map((input) => ({ ...input, seenAt: now })));
+    await processes.settle(now - forgottenAfterMs, now);
   },
-};
+);
 
 /** Deletes a process that stops, and frees the leases that it could not release. */
-export const goneLane: Lane<string, null> = {
-  name: 'processes.gone',
-  locks: () => [],
-  run: async (unit, inputs) => {
-    await unit.leaseHolders.expire(inputs);
-    await unit.processes.remove(inputs);
-    return inputs.map(() => null);
-  },
-};
+export const goneLane = writeLane<string>('processes.gone', async (unit, inputs) => {
+  await unit.leaseHolders.expire(inputs);
+  await unit.processes.remove(inputs);
+});
 
 /** A process as its heartbeats show it: a living one has a later `seenAt` by the next heartbeat. */
 export type Heartbeat = Pick<ClusterProcess, 'id' | 'seenAt'>;

@@ -1,18 +1,14 @@
 import type { Lane } from '../../core/contracts/storage.ts';
 import { oneByOne } from '../../core/one-by-one.ts';
+import { writeLane } from '../../core/write-lane.ts';
 import type { LeaseToken } from '../cluster/contract.ts';
 import type { Job } from './contract.ts';
 import { isDue } from './job-work.ts';
 
 /** Makes the rows of jobs that are new. */
-export const ensureJobsLane: Lane<readonly string[], null> = {
-  name: 'jobs.ensure',
-  locks: () => [],
-  run: async (unit, inputs) => {
-    await unit.jobs.ensure([...new Set(inputs.flat())].sort(), unit.now);
-    return inputs.map(() => null);
-  },
-};
+export const ensureJobsLane = writeLane<readonly string[]>('jobs.ensure', ({ jobs, now }, inputs) =>
+  jobs.ensure([...new Set(inputs.flat())].sort(), now),
+);
 
 /** One job that a process wants to do. */
 export interface JobClaim {

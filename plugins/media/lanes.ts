@@ -1,29 +1,21 @@
 import type { Lane } from '../../core/contracts/storage.ts';
 import { oneByOne } from '../../core/one-by-one.ts';
+import { writeLane } from '../../core/write-lane.ts';
 import type { MediaLocation } from './contract.ts';
 
 /** Rows that one transaction of the sweep takes. */
 export const sweepSize = 200;
 
 /** Stores the row of a file before the file, so that no file is without a row. */
-export const announceLane: Lane<MediaLocation, void> = {
-  name: 'media.announce',
-  locks: () => [],
-  async run(unit, locations) {
-    await unit.media.announce(locations, unit.now);
-    return locations.map(() => undefined);
-  },
-};
+export const announceLane = writeLane<MediaLocation>(
+  'media.announce',
+  ({ media, now }, locations) => media.announce(locations, now),
+);
 
 /** Gives up files whose message was not stored. */
-export const discardLane: Lane<MediaLocation, void> = {
-  name: 'media.discard',
-  locks: () => [],
-  async run(unit, locations) {
-    await unit.media.giveUpWaiting(locations, unit.now);
-    return locations.map(() => undefined);
-  },
-};
+export const discardLane = writeLane<MediaLocation>('media.discard', ({ media, now }, locations) =>
+  media.giveUpWaiting(locations, now),
+);
 
 /** How long files are kept, and how long they may wait for their message. Milliseconds. */
 export interface Retention {
@@ -45,11 +37,7 @@ export const retireLane: Lane<Retention, number> = {
 };
 
 /** Deletes the rows of deleted files. */
-export const deleteMediaRowsLane: Lane<readonly string[], void> = {
-  name: 'media.forget',
-  locks: () => [],
-  async run(unit, inputs) {
-    await unit.media.delete(inputs.flat());
-    return inputs.map(() => undefined);
-  },
-};
+export const deleteMediaRowsLane = writeLane<readonly string[]>(
+  'media.forget',
+  ({ media }, inputs) => media.delete(inputs.flat()),
+);

@@ -1,6 +1,7 @@
 import type { Lane, Lock } from '../../core/contracts/storage.ts';
 import { currentRequest, forRequests } from '../../core/current-request.ts';
 import { SerialQueue } from '../../core/serial.ts';
+import { writeLane } from '../../core/write-lane.ts';
 import { type BatchEntry, type Settled, settle } from './batches.ts';
 import { Breaker } from './breaker.ts';
 import { unavailable } from './faults.ts';
@@ -181,14 +182,9 @@ export class Lanes {
 }
 
 /** The write probe: it leaves nothing behind and shares no row with another process. */
-const probeLane: Lane<number, null> = {
-  name: 'storage.probe',
-  locks: () => [],
-  run: async ({ withCommit }, inputs) => {
-    await withCommit.marks.probe(Math.max(...inputs));
-    return inputs.map(() => null);
-  },
-};
+const probeLane = writeLane<number>('storage.probe', ({ withCommit }, inputs) =>
+  withCommit.marks.probe(Math.max(...inputs)),
+);
 
 interface Queue<Input = unknown, Output = unknown, Prefetched = unknown> {
   readonly lane: Lane<Input, Output, Prefetched>;

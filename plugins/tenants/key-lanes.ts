@@ -3,6 +3,7 @@ import { GatewayError } from '../../core/errors.ts';
 import { wrongField } from '../../core/field-refusals.ts';
 import { oneByOne } from '../../core/one-by-one.ts';
 import { type PruneLane, pruneLane } from '../../core/pruning.ts';
+import { writeLane } from '../../core/write-lane.ts';
 import type { ApiKey, KeySettings, NewKey } from './contract.ts';
 import type { KeyUseNote } from './key-use.ts';
 import { hashed } from './keys.ts';
@@ -74,16 +75,11 @@ export const revokeKeyLane: Lane<Pick<ApiKey, 'id' | 'tenantId'>, ApiKey | null>
 };
 
 /** Stores when keys were used last. */
-export const storeKeyUseLane: Lane<KeyUseNote, void> = {
-  name: 'keys.used',
-  locks: () => [],
-  run: async (unit, uses) => {
-    // In one order, so that two processes never wait for each other.
-    const inOrder = [...uses].sort((one, other) => (one.id < other.id ? -1 : 1));
-    for (const { id, at } of inOrder) await unit.apiKeys.used(id, at);
-    return uses.map(() => undefined);
-  },
-};
+export const storeKeyUseLane = writeLane<KeyUseNote>('keys.used', async ({ apiKeys }, uses) => {
+  // In one order, so that two processes never wait for each other.
+  const inOrder = [...uses].sort((one, other) => (one.id < other.id ? -1 : 1));
+  for (const { id, at } of inOrder) await apiKeys.used(id, at);
+});
 
 /** Makes the lane that deletes keys that ended long ago. @param except hashes of keys that stay */
 export function pruneKeys(except: readonly string[]): PruneLane {

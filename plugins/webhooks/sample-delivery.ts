@@ -1,6 +1,7 @@
 import type { EventType } from '../../core/contracts/events.ts';
-import type { Lane, Storage } from '../../core/contracts/storage.ts';
+import type { Storage } from '../../core/contracts/storage.ts';
 import { newId } from '../../core/ids.ts';
+import { writeLane } from '../../core/write-lane.ts';
 import { type AttemptParts, attempt, attemptHeaders } from './attempt.ts';
 import { samplePayload } from './samples.ts';
 import type { SigningSecrets } from './subscriptions/secret.ts';
@@ -14,28 +15,23 @@ export interface MadeDelivery {
 }
 
 /** Lane that stores tests in the delivery log; idempotent. */
-export const testLane: Lane<MadeDelivery, void> = {
-  name: 'webhooks.test',
-  locks: () => [],
-  async run(unit, made) {
-    const webhooks = await unit.webhooks.byIds(made.map(({ delivery }) => delivery.webhookId));
-    const there = new Set(webhooks.map(({ id }) => id));
-    const kept = made.filter(({ delivery }) => there.has(delivery.webhookId));
-    await unit.events.keep(
-      kept.map(({ delivery, payload }) => ({
-        id: delivery.eventId,
-        tenantId: delivery.tenantId,
-        type: delivery.eventType,
-        subject: delivery.subject,
-        createdAt: delivery.createdAt,
-        payload,
-        trace: null,
-      })),
-    );
-    await unit.deliveries.add(kept.map(({ delivery }) => delivery));
-    return made.map(() => undefined);
-  },
-};
+export const testLane = writeLane<MadeDelivery>('webhooks.test', async (unit, made) => {
+  const webhooks = await unit.webhooks.byIds(made.map(({ delivery }) => delivery.webhookId));
+  const there = new Set(webhooks.map(({ id }) => id));
+  const kept = made.filter(({ delivery }) => there.has(delivery.webhookId));
+  await unit.events.keep(
+    kept.map(({ delivery, payload }) => ({
+      id: delivery.eventId,
+      tenantId: delivery.tenantId,
+      type: delivery.eventType,
+      subject: delivery.subject,
+      createdAt: delivery.createdAt,
+      payload,
+      trace: null,
+    })),
+  );
+  await unit.deliveries.add(kept.map(({ delivery }) => delivery));
+});
 
 /** Dependencies of a test. */
 export interface TestParts extends AttemptParts {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Lane, Storage, Tables } from '../../../core/contracts/storage.ts';
 import { deadAfterMs } from '../../../core/heartbeat.ts';
+import { writeLane } from '../../../core/write-lane.ts';
 import type { GrantedSlot, SlotRequest } from '../contract.ts';
 import type { HeldSlots, OpenSlots, OpenWaits, PollKind } from '../tables/waits.ts';
 import { questionKey, readPage, type WaitQuestion } from './wait-pages.ts';
@@ -170,14 +171,10 @@ function refusal(open: OpenWaits | undefined, slots: number): NoSlot | null {
  * The lane that gives slots back. What it stores is how many are held at that moment: it may run again, and what a
  * failed run has left is put right by the next of the same row.
  */
-const closeWaitsLane: Lane<readonly HeldSlots[], void> = {
-  name: 'messages.close-waits',
-  locks: () => [],
-  async run(unit, inputs) {
-    await unit.withCommit.waits.keep([...new Set(inputs.flat())]);
-    return inputs.map(() => undefined);
-  },
-};
+const closeWaitsLane = writeLane<readonly HeldSlots[]>(
+  'messages.close-waits',
+  ({ withCommit }, inputs) => withCommit.waits.keep([...new Set(inputs.flat())]),
+);
 
 /** Makes the lanes of one kind of long polls, once for each storage. */
 export function makeSlotLanes(storage: Storage, clock: Clock, rules: SlotRules): SlotLanes {

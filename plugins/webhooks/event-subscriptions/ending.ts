@@ -1,6 +1,7 @@
 import type { Lane, Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { Loop } from '../../../core/loop.ts';
+import { writeLane } from '../../../core/write-lane.ts';
 import type { Secrets } from '../../secrets/contract.ts';
 import { signingSecretContext, signingSecretsOf } from '../subscriptions/secret.ts';
 import type { OverSubscription } from '../tables/event-subscriptions.ts';
@@ -19,13 +20,11 @@ const terminated = {
 
 /** Lane that ends a client's subscription; waiting deliveries are deleted when they are found. */
 export const unsubscribeLane: Lane<{ readonly tenantId: string; readonly id: string }, void> = {
-  name: 'webhooks.unsubscribe',
+  ...writeLane('webhooks.unsubscribe', ({ webhooks }, inputs) =>
+    webhooks.delete(inputs.map(({ id }) => id)),
+  ),
   maxBatch: 32,
   locks: ({ tenantId }) => [`tenant:${tenantId}`],
-  async run(unit, inputs) {
-    await unit.webhooks.delete(inputs.map(({ id }) => id));
-    return inputs.map(() => undefined);
-  },
 };
 
 /** Lane that ends subscriptions which are over; answers those that it ended, and no others. */
