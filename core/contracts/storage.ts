@@ -22,7 +22,7 @@ export type Lock =
 export const longestTransactionMs = 10_000;
 
 /** Name of a kind of commits, see `CommitTopic`. */
-export type CommitTopicName = 'events' | 'deliveries' | 'raised' | 'merged';
+export type CommitTopicName = 'events' | 'raised' | 'merged';
 
 /**
  * Topic of a commit: a name, with a subject behind a colon where there is one (`raised:ten_…`). Listeners in this process
@@ -117,9 +117,9 @@ export interface Storage {
     input: Input,
   ): Promise<Output>;
   /**
-   * Subscribes to commits of this process with a topic: events in the outbox, deliveries that are due, events that a
-   * tenant was raised (the subject), or contacts that have become one. A notification may be lost, like every signal
-   * after a commit. For booting plugins.
+   * Subscribes to commits of this process with a topic: events in the outbox, events that a tenant was raised (the
+   * subject), or contacts that have become one. A notification may be lost, like every signal after a commit. For booting
+   * plugins.
    */
   onCommit(topic: CommitTopicName, listener: (subject: string) => void): void;
   /** Time of the database, milliseconds since the Unix epoch. */

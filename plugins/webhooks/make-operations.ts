@@ -10,6 +10,7 @@ import type { Egress } from '../egress/contract.ts';
 import type { Cursors, Secrets } from '../secrets/contract.ts';
 import type { Plans } from '../tenants/contract.ts';
 import { DeliveryLog } from './delivery-log.ts';
+import { notifyAll } from './engine/due-notices.ts';
 import { webhookOperations } from './operations.ts';
 import { beginRecoveryLane } from './recovery/begin-lane.ts';
 import { deliverSample } from './sample-delivery.ts';
@@ -49,9 +50,11 @@ export interface MadeOperations {
 
 /** Makes the operations on webhooks. Called by the plugin. */
 export function makeWebhookOperations(parts: WebhooksParts): MadeOperations {
-  const { storage, egress, secrets, cursors, plans, channels, clock, settings, log } = parts;
+  const { storage, broker, egress, secrets, cursors, plans, channels, clock, settings, log } =
+    parts;
   const { maxSubscriptions, previousSecretMs } = settings;
-  const changeLane = makeChangeLane({ maxSubscriptions, previousSecretMs, log });
+  const notifyDue = () => notifyAll(broker);
+  const changeLane = makeChangeLane({ maxSubscriptions, previousSecretMs, log, notifyDue });
   const subscriptions = new WebhookSubscriptions({
     ...{ storage, changeLane, secrets, egress, clock, channels },
   });

@@ -36,7 +36,7 @@ export function makeDirectFanOut(
       const receivers = receiversOf(waiting, now);
       await withCommit.deliveries.add(made.map(({ delivery }) => delivery));
       const receiverIds = receivers.map(({ receiverId }) => receiverId);
-      await withCommit.receivers.wake(receiverIds, now, true);
+      await withCommit.receivers.wake(receiverIds, now);
       const waitingAt = grouped(waiting, ({ delivery }) => delivery.receiverId);
       const fresh = receivers.map((receiver): FreshDeliveries => {
         const all = waitingAt.get(receiver.receiverId) ?? [];

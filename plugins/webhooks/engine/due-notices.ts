@@ -41,7 +41,7 @@ export async function wakeNow(
   due: Due,
 ): Promise<void> {
   if (receiverIds.length === 0) return;
-  await receivers.wake(receiverIds, now, true);
+  await receivers.wake(receiverIds, now);
   const woken = await receivers.leases.find(receiverIds);
   afterCommit(() => due(woken.map(({ id, owner }) => ({ receiverId: id, owner, dueAt: now }))));
 }

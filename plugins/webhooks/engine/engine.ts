@@ -3,13 +3,7 @@ import type { PrepareEvents } from '../../events/contract.ts';
 import { Recoveries } from '../recovery/recoveries.ts';
 import { Deliverer } from './deliverer.ts';
 import { makeDirectFanOut } from './direct-fan-out.ts';
-import {
-  type Due,
-  type DueReceiver,
-  listenForDue,
-  notifyAll,
-  notifyOwners,
-} from './due-notices.ts';
+import { type Due, type DueReceiver, listenForDue, notifyOwners } from './due-notices.ts';
 import { FanOutLoop } from './fan-out-loop.ts';
 import { engineMetrics } from './metrics.ts';
 import { PacedCall } from './paced-call.ts';
@@ -33,7 +27,6 @@ export interface Engine {
  */
 export async function startEngine(parts: EngineParts): Promise<Engine> {
   const { storage, broker, outbox } = parts;
-  storage.onCommit('deliveries', () => notifyAll(broker));
   if (parts.delivers) return startDelivering(parts);
   const notifying = new PacedCall(
     () => notifyMs,

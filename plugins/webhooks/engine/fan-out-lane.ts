@@ -41,7 +41,7 @@ async function fanOutOldest(unit: Unit, plans: Plans, due: Due): Promise<FannedO
   const waiting = made.filter(({ delivery }) => delivery.state === 'waiting');
   const receivers = receiversOf(waiting, now);
   const receiverIds = receivers.map(({ receiverId }) => receiverId);
-  await unit.withCommit.receivers.wake(receiverIds, now, true);
+  await unit.withCommit.receivers.wake(receiverIds, now);
   if (receivers.length > 0) unit.afterCommit(() => due(receivers));
   return {
     events: events.length,

@@ -26,6 +26,8 @@ export interface ChangeLaneParts {
   /** `webhooks.previous_secret_h`, in milliseconds. */
   readonly previousSecretMs: number;
   readonly log: GatewayLog;
+  /** Notifies the processes that deliver that something may be due to any receiver. */
+  notifyDue(): void;
 }
 
 /**
@@ -54,7 +56,7 @@ export function makeChangeLane(parts: ChangeLaneParts): Lane<ChangeInput, Change
         writer.add(change, one);
         return one;
       });
-      await writer.write(unit, parts.log);
+      await writer.write(unit, parts.log, () => parts.notifyDue());
       return await outputs(unit, decided);
     },
     // Other changes are idempotent; a second deletion would find nothing.

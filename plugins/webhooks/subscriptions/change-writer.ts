@@ -37,7 +37,8 @@ export class ChangeWriter {
     if (change.kind === 'reenable') this.#reenabled.add(receiverId);
   }
 
-  async write(unit: Unit, log: GatewayLog): Promise<void> {
+  /** @param notifyDue called after the commit where something is due to another receiver now */
+  async write(unit: Unit, log: GatewayLog, notifyDue: () => void): Promise<void> {
     const { webhooks, deliveries, receivers, now } = unit;
     // Deletions and renames come first: they free names for new subscriptions.
     await webhooks.delete([...this.#deleted]);
@@ -62,6 +63,7 @@ export class ChangeWriter {
     await receivers.reset([...reset].sort(), now);
     const woken = [...this.#reassigned.values()].map(({ receiverId }) => receiverId);
     await receivers.wake(woken, now);
+    if (woken.length > 0) unit.afterCommit(notifyDue);
   }
 
   /**

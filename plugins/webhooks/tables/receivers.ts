@@ -102,11 +102,8 @@ export class ReceiverTable extends SqlTable {
       });
   }
 
-  /**
-   * Makes receivers due at a time, or keeps an earlier due time.
-   * @param announced whether the caller notifies the other processes itself; else the commit has the topic `deliveries`
-   */
-  async wake(ids: readonly string[], dueAt: number, announced = false): Promise<void> {
+  /** Makes receivers due at a time, or keeps an earlier due time. The caller notifies the processes that deliver. */
+  async wake(ids: readonly string[], dueAt: number): Promise<void> {
     if (ids.length === 0) return;
     const woken = [...new Set(ids)].sort();
     // No condition on `due_at`: at READ COMMITTED an update skips rows that do not match by their last commit, so it
@@ -117,7 +114,6 @@ export class ReceiverTable extends SqlTable {
       [dueAt, dueAt, ...woken],
       { recurs: woken.length === 1 },
     );
-    if (!announced) this.db.commitTopics.add('deliveries');
   }
 
   /** Releases leases. A receiver is claimed again at its `dueAt`, or when a new delivery makes it due. */

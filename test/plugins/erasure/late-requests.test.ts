@@ -21,7 +21,12 @@ for (const { name, create } of databases) {
     const { cradle, customer } = await openOffice(t, database.url, env);
     const { storage, tenants } = cradle;
     const { id: tenantId } = await customer();
-    const change = makeChangeLane({ maxSubscriptions: 5, previousSecretMs: 1, log });
+    const change = makeChangeLane({
+      maxSubscriptions: 5,
+      previousSecretMs: 1,
+      log,
+      notifyDue() {},
+    });
     const subscription: NewWebhook = {
       ...{ url, subscribedTo: ['message.sent'], accountIds: null, channels: null, name: null },
       ...{ retriesEnabled: true, enabled: true, sealedSecret: null },

@@ -141,7 +141,12 @@ for (const { name, create } of databases) {
       return receivers.map((id) => found.find((one) => one.id === id)?.health.disabledAt);
     };
     await subscribe([alone, false], [shared, false]);
-    const lane = makeChangeLane({ maxSubscriptions: 10, previousSecretMs: 1_000, log });
+    const lane = makeChangeLane({
+      maxSubscriptions: 10,
+      previousSecretMs: 1_000,
+      log,
+      notifyDue() {},
+    });
     const id = newId('wh');
     const filter = { accountIds: null, channels: null, subscribedTo: ['message.sent'] } as const;
     const webhook = {

@@ -23,7 +23,12 @@ for (const engine of databases) {
     const internet = new Internet();
     const one = await openEngine(t, (await engine.create(t)).url, internet);
     const tenantId = await addTenant(one);
-    const lane = makeChangeLane({ maxSubscriptions: 10, previousSecretMs: 1_000, log });
+    const lane = makeChangeLane({
+      maxSubscriptions: 10,
+      previousSecretMs: 1_000,
+      log,
+      notifyDue() {},
+    });
     const submit = (id: string, change: Change) =>
       one.storage.submit(lane, { tenantId, id, change });
     const pausedAt = async (name: string, grant: { keyId: string; expiresAt: number } | null) => {
@@ -76,7 +81,12 @@ t.test(
     await pause(20);
     const before = await one.storage.now();
     await pause(20);
-    const lane = makeChangeLane({ maxSubscriptions: 10, previousSecretMs: 1_000, log });
+    const lane = makeChangeLane({
+      maxSubscriptions: 10,
+      previousSecretMs: 1_000,
+      log,
+      notifyDue() {},
+    });
     const moved = 'https://moved.example/hook';
 
     await one.run(async (unit) => {
