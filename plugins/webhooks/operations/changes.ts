@@ -5,7 +5,6 @@ import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed } from '../../../core/schemas.ts';
 import { unknownEventTypes } from '../refusals.ts';
 import type { WebhookChanges } from '../subscriptions/change.ts';
-import { readEventTypes } from '../subscriptions/event-set.ts';
 import { secretExample, unsignedExample, webhookExample, webhookParams } from './examples.ts';
 import {
   GivenAccountIds,
@@ -214,10 +213,10 @@ function onceEach(names: readonly string[] | null): readonly string[] | null {
 
 function eventTypesOf(given: readonly string[], { disabled }: Caller): readonly EventType[] {
   const set = eventSet(disabled);
-  const { types, unknownAt } = readEventTypes(given, set);
-  if (unknownAt.length === 0) return types;
-  throw unknownEventTypes(
-    unknownAt.map((index) => `body/subscribed_to/${index}`),
-    set,
+  const found = given.map((text) => set.find((type) => type === text));
+  const unknown = found.flatMap((type, n) =>
+    type === undefined ? [`body/subscribed_to/${n}`] : [],
   );
+  if (unknown.length > 0) throw unknownEventTypes(unknown, set);
+  return [...new Set(found.flatMap((type) => type ?? []))];
 }
