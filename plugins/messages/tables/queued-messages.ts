@@ -25,8 +25,7 @@ export interface QueueCount {
 const justBefore = 20;
 
 /** The last sequence of an account's abandoned queues; 0 without one. */
-const lastAbandoned =
-  'coalesce((select max(up_to) from abandoned_queues where account_id = ?), 0)';
+const lastAbandoned = 'coalesce((select max(up_to) from abandoned_queues where account_id = ?), 0)';
 
 /** Which messages of a queue. */
 export interface QueuePart {
@@ -216,9 +215,7 @@ export class QueuedMessageTable extends SqlTable {
       [accountId, accountId],
     );
     if (row === undefined || row.upTo === null) return;
-    await this.db.insert('abandoned_queues', [
-      { account_id: accountId, up_to: row.upTo, reason },
-    ]);
+    await this.db.insert('abandoned_queues', [{ account_id: accountId, up_to: row.upTo, reason }]);
   }
 
   /** The oldest part of an account's queue that is to fail; undefined: none. */
