@@ -10,6 +10,7 @@ import { backUp } from '../../config/commands/backup.ts';
 import { doctor } from '../../config/commands/doctor.ts';
 import { parseCommand } from '../../config/commands/parse.ts';
 import type { DatabaseReport } from '../../config/compose-doctor.ts';
+import { examineBroker } from '../../config/doctor/broker.ts';
 import { judgeDatabase } from '../../config/doctor/database.ts';
 import type { Finding } from '../../config/doctor/finding.ts';
 import { judgeDisk } from '../../config/doctor/host.ts';
@@ -81,6 +82,12 @@ t.test('what cannot be had here is judged by what would be found', async (t) => 
     const wrong = judgeDatabase({ ...well, version }).filter(({ ok }) => !ok);
     t.same(wrong, [{ check: 'database', ok: false, sentence }]);
   }
+});
+
+t.test('a broker at a host of IPv6 is not looked up as a name', async (t) => {
+  const { sentence } = await examineBroker(`amqp://guest:guest@[::1]:${await freePort()}`);
+  t.match(sentence, /^The broker at \[::1\]:\d+ cannot be reached: /);
+  t.notMatch(sentence, 'ENOTFOUND');
 });
 
 t.test('an embedded gateway, before its start, beside it, and with what is wrong', async (t) => {

@@ -76,3 +76,10 @@ t.test('a set-up that RabbitMQ refuses in another sentence is a warning again', 
     [40, 20, 40, 20].map((level) => [level, 'NOT_FOUND']),
   );
 });
+
+t.test('a host of IPv6 is connected to as an address, not looked up as a name', async (t) => {
+  const address = `amqp://guest:guest@[::1]:${await freePort()}`;
+  const failures = failuresOf(t, address, async () => undefined);
+  await reach(failures, 1);
+  t.not(failures[0]?.[1], 'ENOTFOUND');
+});
