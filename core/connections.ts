@@ -44,6 +44,14 @@ export const connectionLimits = {
 } as const;
 
 /**
+ * The address to listen on for a host. Fastify opens a second server for the other address of `localhost`, which has
+ * none of the guards of the first. Pure.
+ */
+export function oneAddress(host: string): string {
+  return host === 'localhost' ? '127.0.0.1' : host;
+}
+
+/**
  * Guards a server against stalled clients, and lets the others finish before it stops. Called once for each server that
  * was made with `connectionLimits`, before any plugin is registered.
  * @param drainMs how long a stopping server goes on serving, with `Connection: close` on every answer, so that

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import fp from 'fastify-plugin';
 import { refuseBrokenRequest, refuseExpectation, refuseUnreadablePath } from './broken-requests.ts';
-import { connectionLimits, guardConnections, readArrivals } from './connections.ts';
+import { connectionLimits, guardConnections, oneAddress, readArrivals } from './connections.ts';
 import { type Container, type Cradle, createGatewayContainer, provide } from './container.ts';
 import { type Clock, systemClock } from './contracts/clock.ts';
 import type { PluginStorage } from './contracts/plugin-storage.ts';
@@ -103,7 +103,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   return {
     app,
     cradle: container.cradle,
-    listen: (host, port) => app.listen({ host, port }),
+    listen: (host, port) => app.listen({ host: oneAddress(host), port }),
     close: () => app.close(),
   };
 }

@@ -1,5 +1,5 @@
 import Fastify from 'fastify';
-import { connectionLimits } from '../../core/connections.ts';
+import { connectionLimits, oneAddress } from '../../core/connections.ts';
 import { provide } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { gatewayVersion } from '../../core/version.ts';
@@ -55,7 +55,7 @@ export default gatewayPlugin('observability', [], async (app) => {
   const probes = Fastify({ ...connectionLimits, forceCloseConnections: true });
   addProbes(probes, probed);
   app.addHook('onReady', async () => {
-    const address = await probes.listen({ host: config.host, port });
+    const address = await probes.listen({ host: oneAddress(config.host), port });
     log.info({ address }, 'health, readiness and metrics have a port of their own');
   });
   app.addHook('onClose', () => probes.close());

@@ -1,3 +1,4 @@
+import dns from 'node:dns';
 import t from 'tap';
 import { Type } from 'typebox';
 import { createGatewayContainer, provide, provideSingleton } from '../../core/container.ts';
@@ -70,6 +71,22 @@ t.test('plugins boot in the order given and stop in reverse', async (t) => {
     'tenants stops',
     'storage stops',
   ]);
+});
+
+t.test('localhost is one server, whose guards hold for every connection', async (t) => {
+  const { app, listen, close } = await boot([]);
+  t.teardown(close);
+  // A machine on which the name has two addresses.
+  const both = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
+  type Done = (...found: unknown[]) => void;
+  const lookup = (host: string, options: unknown, done?: Done) =>
+    done === undefined
+      ? (options as Done)(null, host.replace('localhost', '127.0.0.1'), 4)
+      : done(null, both);
+  t.intercept(dns, 'lookup', { value: lookup });
+  await listen('localhost', 0);
+  t.match(app.addresses(), [{ address: '127.0.0.1' }]);
+  t.equal(app.addresses().length, 1);
 });
 
 t.test('a missing dependency is named, and what had booted is closed', async (t) => {
