@@ -166,6 +166,11 @@ export interface SessionListener {
   /** Connected, or the restriction changed: queued messages are to be sent. */
   ready(session: LiveSession): void;
   /**
+   * Resolves once what the driver has answered to sends is stored; those without an answer are not awaited. Called before
+   * the network ends the link, which waits two seconds at most: what has no outcome by then fails as uncertain.
+   */
+  storeAnswers(session: LiveSession): Promise<void> | void;
+  /**
    * The session is over: `signal` is aborted. On a clean stop the lease is given away only once this has
    * resolved (or after two seconds), so that the outcome of a send that was under way can still be stored.
    */

@@ -62,6 +62,7 @@ export function makeSessionListener(parts: SessionListenerParts): SessionListene
     ready(session) {
       dispatcherOf(session).ready();
     },
+    storeAnswers: (session) => dispatcherOf(session).storeAnswers(),
     async closed(session) {
       const dispatcher = dispatcherOf(session);
       dispatchers.remove(session);

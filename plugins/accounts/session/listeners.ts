@@ -16,7 +16,7 @@ export class SessionListeners {
   }
 
   /** Notifies all; resolves when those that answer a promise are done. */
-  async notify(what: 'opened' | 'ready' | 'closed'): Promise<void> {
+  async notify(what: 'opened' | 'ready' | 'storeAnswers' | 'closed'): Promise<void> {
     await this.#each(what, (listener) => listener[what](this.#session));
   }
 

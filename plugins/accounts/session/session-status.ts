@@ -1,5 +1,6 @@
 import type { LinkRequest, LinkStep } from '../../../core/contracts/driver.ts';
 import type { GatewayLog } from '../../../core/log.ts';
+import { atMost } from '../../../core/waiting.ts';
 import { accountTransition } from '../status.ts';
 import type { AccountTrigger } from '../transitions.ts';
 import type { SessionEnding } from './ending.ts';
@@ -12,6 +13,9 @@ import type { Tries } from './tries.ts';
 
 /** Pause before a status change is committed again after the database failed, milliseconds. */
 const retryCommitMs = 500;
+
+/** How long the end of a link waits until the answers before it are stored, milliseconds. */
+const answersMs = 2_000;
 
 /** Time that a send from before a reconnect still has for its answer, milliseconds. */
 const forgottenMs = 60_000;
@@ -102,6 +106,9 @@ export class SessionStatus {
         this.#pairing?.take({ type: 'lost' });
         return;
       }
+    }
+    if (trigger.type === 'logged_out' || trigger.type === 'refused') {
+      await atMost(answersMs, listeners.notify('storeAnswers'));
     }
     const before = live.row.status;
     const outcome = await this.#commit(trigger);

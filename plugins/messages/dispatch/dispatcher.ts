@@ -129,6 +129,13 @@ export class Dispatcher {
     this.#start();
   }
 
+  /** Resolves once the answers that have come are stored. For before the end of a link. */
+  async storeAnswers(): Promise<void> {
+    // An answer right before the end is an outcome some promises later.
+    await arrivals();
+    while (this.#running !== null) await this.#running;
+  }
+
   /** Resolves once nothing is under way any more. For after the session's end. */
   async closed(): Promise<void> {
     while (this.#running !== null || this.#sends.areUnderWay) {

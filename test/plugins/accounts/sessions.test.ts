@@ -105,8 +105,13 @@ for (const { name, create } of databases) {
       );
       t.equal((await world.events(caller.tenantId)).length, 1, 'a drop raises nothing');
 
+      const statuses: string[] = [];
+      process.listener.answering = async () => {
+        statuses.push((await world.row(view.accountId)).status);
+      };
       await last.state('logged_out');
       t.ok(last.closed);
+      t.same(statuses, ['connected'], 'answers of the network are stored before the end');
       t.match(await world.row(view.accountId), { status: 'disconnected', reason: 'logged_out' });
       t.same(await world.credentials(view.accountId), [], 'the credentials are gone');
       t.same(process.listener.abandoned, [[view.accountId, 'logged_out']]);

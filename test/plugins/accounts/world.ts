@@ -39,6 +39,8 @@ export class RecordingListener implements SessionListener {
   readonly received: string[] = [];
   readonly abandoned: [string, AccountReason][] = [];
   session: LiveSession | null = null;
+  /** What the end of a link waits for. */
+  answering: () => Promise<void> = async () => undefined;
   /** What `receive` waits for. */
   receiving: () => Promise<void> = async () => undefined;
 
@@ -48,6 +50,9 @@ export class RecordingListener implements SessionListener {
   }
   ready(): void {
     this.calls.push('ready');
+  }
+  storeAnswers(): Promise<void> {
+    return this.answering();
   }
   closed(): void {
     this.calls.push('closed');

@@ -528,6 +528,25 @@ for (const engine of databases) {
       t.match((await message(stage, tenantId, late)).error, /^removed: /);
     });
 
+    t.test('what the network answers right before it logs the account out', async (t) => {
+      const { tenantId, accountId } = await account();
+      const session = await open(accountId, tenantId);
+      let answer = (): void => undefined;
+      session.answer = (one) =>
+        new Promise((resolve) => {
+          answer = () => resolve(session.take(one));
+        });
+      const answered = acceptedId(await stage.send({ tenantId, accountId }));
+      await until('it to be handed over', () => session.handed.length === 1);
+      const waiting = acceptedId(await stage.send({ tenantId, accountId }));
+      session.connected = false;
+      answer();
+      await stage.part.storeAnswers(session);
+      await stage.run((unit) => stage.part.abandon(unit, accountId, 'logged_out'));
+      t.match(await message(stage, tenantId, answered), { status: 'sent', error: null });
+      t.match((await message(stage, tenantId, waiting)).error, /^logged_out: /);
+    });
+
     t.test('receipts', async (t) => {
       const { tenantId, accountId } = await account();
       const session = await open(accountId, tenantId);
