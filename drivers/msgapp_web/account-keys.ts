@@ -30,6 +30,8 @@ interface StoredLink {
   readonly login: AuthenticationCreds;
   readonly imports: Imports;
   readonly restricted: boolean;
+  /** The number of the linked phone's address, where it is not the account's and the network has said whose it is. */
+  readonly verified: string | null;
 }
 
 /** What is imported with a link. */
@@ -53,13 +55,14 @@ export class AccountKeys implements SignalKeyStore {
   onPair: (number: string, hidden: string) => void = () => undefined;
   readonly #library: Library;
   #restricted: boolean;
+  #verified: string | null;
   #missedSettingsKeys = 0;
 
   private constructor(
     library: Library,
     writes: CredentialWrites,
     login: AuthenticationCreds,
-    { imports, restricted }: Pick<StoredLink, 'imports' | 'restricted'>,
+    { imports, restricted, verified }: Omit<StoredLink, 'login'>,
     wasBlocked: boolean,
   ) {
     this.#library = library;
@@ -67,6 +70,7 @@ export class AccountKeys implements SignalKeyStore {
     this.login = login;
     this.imports = imports;
     this.#restricted = restricted;
+    this.#verified = verified;
     this.wasBlocked = wasBlocked;
   }
 
@@ -79,7 +83,8 @@ export class AccountKeys implements SignalKeyStore {
     await store.clear();
     const writes = new CredentialWrites(store);
     const login = library.initAuthCreds();
-    return new AccountKeys(library, writes, login, { imports, restricted: false }, false);
+    const link = { imports, restricted: false, verified: null };
+    return new AccountKeys(library, writes, login, link, false);
   }
 
   /** The keys of a link that was completed; null when there is none. */
@@ -103,6 +108,17 @@ export class AccountKeys implements SignalKeyStore {
     this.save();
   }
 
+  /** The number of the linked phone's address, where the network has called it the account's; null: it was not asked. */
+  get verified(): string | null {
+    return this.#verified;
+  }
+
+  set verified(verified: string | null) {
+    if (this.#verified === verified) return;
+    this.#verified = verified;
+    this.save();
+  }
+
   /** How often a key of the phone's settings was wanted that has not come. */
   get missedSettingsKeys(): number {
     return this.#missedSettingsKeys;
@@ -120,6 +136,7 @@ export class AccountKeys implements SignalKeyStore {
       login: this.login,
       imports: this.imports,
       restricted: this.#restricted,
+      verified: this.#verified,
     };
     this.writes.set(new Map([[linkName, JSON.stringify(link, this.#library.BufferJSON.replacer)]]));
   }

@@ -16,7 +16,7 @@ import type { Erased } from './erased.ts';
 import { errorText } from './error-text.ts';
 import { InboundRelay } from './inbound.ts';
 import type { Library, LibrarySocket } from './library.ts';
-import { isPhoneOf, unknownPhone, wrongPhoneEnding } from './linked-phone.ts';
+import { isLinkedPhoneOf, unknownPhone, wrongPhoneEnding } from './linked-phone.ts';
 import { Linking, type LinkKind } from './linking.ts';
 import { NewContactLimits } from './new-contact-limits.ts';
 import type { MsgappWebOptions } from './options.ts';
@@ -203,7 +203,9 @@ export class ConnectAttempt {
       if (this.#linking === null) await keys.writes.durable();
       else await keys.writes.surelyDurable();
       if (!this.#connection.uses(socket) || book === null) return;
-      const own = await isPhoneOf(account.identifier, keys.login.me?.id, socket).catch(() => null);
+      const wasLinked = this.#linking === null;
+      const asked = isLinkedPhoneOf(account.identifier, keys, socket, wasLinked);
+      const own = await asked.catch(() => null);
       // A connection that is not logged in yet may have gone on with another socket.
       if (!this.#connection.uses(socket)) return;
       if (own === false) {

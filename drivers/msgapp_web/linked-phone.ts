@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AccountKeys } from './account-keys.ts';
 import { addressOfPhone, phoneOfAddress } from './addresses.ts';
 import { type LastEnding, lost } from './close-codes.ts';
 import type { LibrarySocket } from './library.ts';
@@ -9,15 +10,35 @@ const tries = 3;
 const againMs = 500;
 
 /**
+ * As `isPhoneOf`, of the phone that is linked with these keys; what the network has said once is kept with them.
+ * @throws Error as `isPhoneOf` does
+ */
+export async function isLinkedPhoneOf(
+  identifier: string,
+  keys: Pick<AccountKeys, 'login' | 'verified'>,
+  socket: Pick<LibrarySocket, 'onWhatsApp'>,
+  wasLinked: boolean,
+): Promise<boolean> {
+  const address = keys.login.me?.id;
+  const linked = phoneOfAddress(address);
+  if (linked !== null && linked === keys.verified) return true;
+  const own = await isPhoneOf(identifier, address, socket, wasLinked);
+  if (own && linked !== identifier) keys.verified = linked;
+  return own;
+}
+
+/**
  * Whether the phone that is linked is the account's own. Some numbers have an address with other digits, in Brazil
  * for one: the network is then asked whose address it is.
  * @param address the linked phone's, as the network sent it
+ * @param wasLinked linked before: that the network knows nobody by the account's number is then no answer
  * @throws Error when the network does not answer, asked three times
  */
 export async function isPhoneOf(
   identifier: string,
   address: string | undefined,
   socket: Pick<LibrarySocket, 'onWhatsApp'>,
+  wasLinked = false,
 ): Promise<boolean> {
   const linked = phoneOfAddress(address);
   if (linked === null || linked === identifier) return linked !== null;
@@ -25,8 +46,9 @@ export async function isPhoneOf(
     const asked = socket.onWhatsApp(addressOfPhone(identifier));
     // An answer that says nothing is none.
     const answer = await asked.catch(() => undefined);
-    if (answer !== undefined) {
-      return answer.some(({ jid, exists }) => Boolean(exists) && phoneOfAddress(jid) === linked);
+    const found = answer?.filter(({ exists }) => Boolean(exists));
+    if (found !== undefined && (found.length > 0 || !wasLinked)) {
+      return found.some(({ jid }) => phoneOfAddress(jid) === linked);
     }
     if (left === 1) throw new Error('the network did not say whose number this is');
     await sleep(againMs);

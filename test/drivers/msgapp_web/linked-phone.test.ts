@@ -20,6 +20,8 @@ t.test('the linked phone is the right one', async (t) => {
   const other = { jid: '12025550123@s.whatsapp.net', exists: true };
   t.equal(await isPhoneOf(brazil, address, network(other)), false);
   t.equal(await isPhoneOf(brazil, undefined, network(ours)), false);
+  t.equal(await isPhoneOf(brazil, address, network(other), true), false, 'linked before');
+  await t.rejects(isPhoneOf(brazil, address, network({ ...ours, exists: false }), true));
   await t.rejects(isPhoneOf(brazil, address, network()), { message: /did not say/ });
   const { detail } = { detail: '', ...wrongPhoneEnding(address, true) };
   t.match(detail, /ends in 4321/);

@@ -138,6 +138,21 @@ t.test('a network that does not say at once whose number was linked is asked aga
   await network.scan(real, (await port.step('show_qr')).data);
   await port.state('connected');
   t.notOk(port.events.some((event) => 'state' in event && event.state === 'lost'));
+  const { values } = port.credentials;
+  await until('the answer to be kept', async () => values.get('link')?.includes(real) || undefined);
+  await network.refuseLookUps(real, 1_000);
+  const asked = async () => (await network.lookUps()).length;
+  const before = await asked();
+  const resumed = await bench.resumed({ account, port, session });
+  t.equal(await asked(), before, 'not once it has said so');
+  const later = await bench.reopened(resumed);
+  const link = JSON.parse(later.port.credentials.values.get('link') ?? '');
+  later.port.credentials.values.set('link', JSON.stringify({ ...link, verified: null }));
+  await network.refuseLookUps(real, 0);
+  await network.remove(real);
+  await later.session.resume();
+  t.match(await later.port.state('lost'), { detail: /did not say whose number/ });
+  t.not(await network.waiting(real), null, 'nobody having the number says nothing of the phone');
 });
 
 t.test('a phone is unlinked again while nobody can say whose number it has', async (t) => {
