@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Long } from '@mtcute/core';
 import type { Port } from '../../core/contracts/driver.ts';
 import type { AccountCheck } from './account-check.ts';
@@ -6,6 +7,9 @@ import type { Memory } from './memory.ts';
 import { eventsOf } from './person.ts';
 import type { Timing } from './timing.ts';
 import { Trouble } from './trouble.ts';
+
+/** The method by which contacts are read: its waits outlast a connection. */
+const method = 'contacts.getContacts';
 
 /** Dependencies of the address book. */
 export interface AddressBookParts {
@@ -51,7 +55,11 @@ export class AddressBook {
 
   async #take(): Promise<void> {
     const { client, port, memory, signal } = this.#parts;
-    const answer = await client.call({ _: 'contacts.getContacts', hash: Long.ZERO });
+    const leftMs = memory.waits.leftMs(method);
+    if (leftMs > 0) await pause(leftMs, undefined, { signal });
+    const asked = client.call({ _: method, hash: Long.ZERO });
+    asked.catch((error: unknown) => memory.waits.note(method, error));
+    const answer = await asked;
     if (answer._ !== 'contacts.contacts') return;
     const changed = await memory.people.take(answer.users);
     // Stored as met in passing before the gateway has them: whoever it has can be erased, by what is stored.

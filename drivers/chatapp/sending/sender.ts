@@ -42,6 +42,9 @@ export interface SenderParts {
   readonly timing: Timing;
 }
 
+/** The method that shows typing. */
+const typingMethod = 'messages.setTyping';
+
 type Request = tl.messages.RawSendMessageRequest | tl.messages.RawSendMediaRequest;
 
 /** The request to the network, and the one for when the network refuses the photo; null: none. */
@@ -77,13 +80,19 @@ export class Sender {
     }
   }
 
-  /** Shows typing to a known contact; the message that follows ends it. */
+  /** Shows typing to a known contact, unless the network asks to wait with it; the message that follows ends it. */
   async typing({ networkId }: ContactAddress): Promise<void> {
-    const { client, people } = this.#parts;
+    const { client, people, waits } = this.#parts;
+    if (waits.leftMs(typingMethod) > 0) return;
     const person = networkId === null ? null : await people.find(Number(networkId));
     if (person === null) return;
     const action = { _: 'sendMessageTypingAction' } as const;
-    await client.call({ _: 'messages.setTyping', peer: inputPeer(person), action });
+    try {
+      await client.call({ _: typingMethod, peer: inputPeer(person), action });
+    } catch (error) {
+      waits.note(typingMethod, error);
+      throw error;
+    }
   }
 
   /**

@@ -56,6 +56,30 @@ t.test('the first reading of the address book is told apart from later changes',
   t.match(await next(resumed), { contacts: [dora], later: true }, 'who writes before it is read');
 });
 
+t.test('a wait that the network names is kept over a reconnect', async (t) => {
+  const bench = await startBench(t);
+  const opened = await bench.linked();
+  const { phone, port, session } = opened;
+  const { control } = bench;
+  await nextContacts(opened);
+  const calls = (method: string) => control.calls(phone)[method] ?? 0;
+  const asked = calls('contacts.getContacts');
+  control.flood(phone, ['contacts.getContacts', 'messages.setTyping'], 60_000);
+  control.put(phone, { contacts: [friend, ben] });
+  await until('it to be asked for', async () => calls('contacts.getContacts') > asked || undefined);
+  const { to } = textTo(bench, 'msg_typing');
+  const typing = async () => await session.typing?.(to);
+  await t.rejects(typing());
+  control.drop(phone);
+  await port.state('lost');
+  const before = calls('updates.getDifference');
+  await session.resume();
+  await until('updates', async () => calls('updates.getDifference') > before || undefined);
+  await t.resolves(typing());
+  t.equal(calls('messages.setTyping'), 1);
+  t.equal(calls('contacts.getContacts'), asked + 1);
+});
+
 t.test('somebody who changes is told as the one who was known', async (t) => {
   const { bench, opened } = await withoutAddressBook(t);
   const { control, network } = bench;
@@ -247,12 +271,12 @@ function refuseContacts({ port }: Opened, times: number): void {
   };
 }
 
-/** An account whose address book has a contact that it cannot ask for. */
+/** An account whose address book has a contact that it asks for and gets no answer. */
 async function withoutAddressBook(t: Test) {
   const bench = await startBench(t);
   const opened = await bench.linked();
   await nextContacts(opened);
-  bench.control.flood(opened.phone, ['contacts.getContacts'], 60_000);
+  bench.control.hold('contacts.getContacts');
   bench.control.put(opened.phone, { contacts: [ben] });
   return { bench, opened };
 }
@@ -260,7 +284,7 @@ async function withoutAddressBook(t: Test) {
 /** So many events of contacts came; a new connection and a new contact add one, of that contact alone. */
 async function toldNoMore(t: Test, bench: Bench, opened: Opened, events: number): Promise<void> {
   const { phone, port, session } = opened;
-  bench.control.flood(phone, [], 0);
+  bench.control.hold('contacts.getContacts', false);
   bench.control.drop(phone);
   await port.state('lost');
   await session.resume();
