@@ -103,9 +103,9 @@ export function writerContact(
   return phoneContact(profile, phone, name);
 }
 
-/** The address of a writer: the phone, unless that is hidden. */
-export function writerAddress({ phone, network_id }: Writer): string {
-  return phone ?? network_id ?? '';
+/** The address of a writer, as that of who is answered. */
+export function writerAddress({ phone, network_id: networkId = null }: Writer): string {
+  return recipientAddress({ phone, networkId });
 }
 
 /** The phone behind an address, else the id that the network knows somebody by. */

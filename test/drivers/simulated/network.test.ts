@@ -240,11 +240,14 @@ t.test('what could not be kept is offered again on the same connection', async (
   session.close();
 });
 
-for (const channel of ['msgapp_web', 'chatapp']) {
-  t.test(`who hides the phone can be answered, ${channel}`, async (t) => {
+for (const [channel, networkId, to] of [
+  ['msgapp_web', 'hidden-1', 'hidden-1'],
+  ['chatapp', 'hidden-1', 'hidden-1'],
+  ['chatapp', 'u4711', '+4711'],
+] as const) {
+  t.test(`who hides the phone can be answered, ${channel}, ${networkId}`, async (t) => {
     const address = newPhone(channel);
     const phone = await linkPhone(way, control, address);
-    const networkId = 'hidden-1';
     const unknown = { code: 'unknown_recipient', certain: true };
     await t.rejects(sendText(phone, 'msg_1', { networkId }), unknown);
     const message = { text: 'Who is it?', media_url: null, network_id: null };
@@ -252,7 +255,7 @@ for (const channel of ['msgapp_web', 'chatapp']) {
     await control.inbound(address, { ...message, from });
     t.match(await phone.port.message(), { from: { phone: null, networkId } });
     await sendText(phone, 'msg_2', { networkId });
-    t.match(carriedOut(await control.outbox(address)), [{ message_id: 'msg_2', to: networkId }]);
+    t.match(carriedOut(await control.outbox(address)), [{ message_id: 'msg_2', to }]);
     phone.session.close();
   });
 }
