@@ -1,6 +1,7 @@
 import type { Broker } from '../../core/contracts/broker.ts';
 import type { Clock } from '../../core/contracts/clock.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
+import { GatewayError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { MintAddress } from '../../core/media-reference.ts';
@@ -11,7 +12,15 @@ import type { Cursors, Secrets } from '../secrets/contract.ts';
 import type { Plans } from '../tenants/contract.ts';
 import { DeliveryLog } from './delivery-log.ts';
 import { notifyAll } from './engine/due-notices.ts';
-import { webhookOperations } from './operations.ts';
+import { mayUseWebhooks } from './matching.ts';
+import { createWebhook, updateWebhook } from './operations/changes.ts';
+import { listDeliveries, replayDelivery } from './operations/deliveries.ts';
+import { getHealth, reenableWebhook } from './operations/health.ts';
+import type { WebhookOperationsParts } from './operations/parts.ts';
+import { getRecovery, recoverWebhook } from './operations/recovery.ts';
+import { getSecret, rotateSecret, turnOffSigning } from './operations/secrets.ts';
+import { deleteWebhook, listWebhookEvents, listWebhooks } from './operations/subscriptions.ts';
+import { testWebhook } from './operations/test.ts';
 import { beginRecoveryLane } from './recovery/begin-lane.ts';
 import { deliverSample } from './sample-delivery.ts';
 import { makeChangeLane } from './subscriptions/change-lane.ts';
@@ -80,4 +89,40 @@ export function makeWebhookOperations(parts: WebhooksParts): MadeOperations {
     plans,
   );
   return { operations, stop: () => deliveryLog.stop() };
+}
+
+/** All operations on webhooks, in the order of the documentation. */
+function webhookOperations(
+  parts: WebhookOperationsParts,
+  plans: Pick<Plans, 'plan'>,
+): readonly AnyOperation[] {
+  return [
+    listWebhooks(parts),
+    createWebhook(parts),
+    listWebhookEvents(),
+    updateWebhook(parts),
+    deleteWebhook(parts),
+    testWebhook(parts),
+    getHealth(parts),
+    reenableWebhook(parts),
+    getSecret(parts),
+    rotateSecret(parts),
+    turnOffSigning(parts),
+    listDeliveries(parts),
+    replayDelivery(parts),
+    recoverWebhook(parts),
+    getRecovery(parts),
+  ].map((operation) => forEnabled(operation, plans));
+}
+
+/** The operation, refused to tenants whose webhooks are switched off or whose plan has none. */
+function forEnabled(operation: AnyOperation, plans: Pick<Plans, 'plan'>): AnyOperation {
+  return {
+    ...operation,
+    errors: ['webhooks_not_enabled', ...operation.errors],
+    async handler(request) {
+      if (!mayUseWebhooks(request.caller, plans)) throw new GatewayError('webhooks_not_enabled');
+      return await operation.handler(request);
+    },
+  };
 }
