@@ -1,13 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Long } from '@mtcute/core';
 import { computePasswordHash, type ICryptoProvider } from '@mtcute/core/utils.js';
-import { prime } from './prime.ts';
+import { modulus, pad, power, prime, toNumber } from './prime.ts';
 import type { TlObject } from './tl.ts';
 
 const generator = 3;
 const salt1 = Buffer.from('first salt');
 const salt2 = Buffer.from('second salt');
-const modulus = toNumber(prime);
 
 const algorithm: TlObject = {
   _: 'passwordKdfAlgoSHA256SHA256PBKDF2HMACSHA512iter100000SHA256ModPow',
@@ -77,22 +76,4 @@ function hash(...parts: readonly Uint8Array[]): Buffer {
 
 function hashNumber(...parts: readonly Uint8Array[]): bigint {
   return toNumber(hash(...parts));
-}
-
-function toNumber(bytes: Uint8Array): bigint {
-  return BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
-}
-
-function pad(value: bigint): Buffer {
-  return Buffer.from(value.toString(16).padStart(512, '0'), 'hex');
-}
-
-function power(base: bigint, exponent: bigint): bigint {
-  let result = 1n;
-  let square = base % modulus;
-  for (let left = exponent; left > 0n; left >>= 1n) {
-    if (left & 1n) result = (result * square) % modulus;
-    square = (square * square) % modulus;
-  }
-  return result;
 }

@@ -11,3 +11,27 @@ export const prime = Buffer.from(
   ].join(''),
   'hex',
 );
+
+/** The same as a number, which is what `power` counts modulo. */
+export const modulus = toNumber(prime);
+
+/** The number that bytes say, the highest first. */
+export function toNumber(bytes: Uint8Array): bigint {
+  return BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+}
+
+/** The bytes of a number below the prime, as many as the prime has. */
+export function pad(value: bigint): Buffer {
+  return Buffer.from(value.toString(16).padStart(512, '0'), 'hex');
+}
+
+/** A power of the base modulo the prime. */
+export function power(base: bigint, exponent: bigint): bigint {
+  let result = 1n;
+  let square = base % modulus;
+  for (let left = exponent; left > 0n; left >>= 1n) {
+    if (left & 1n) result = (result * square) % modulus;
+    square = (square * square) % modulus;
+  }
+  return result;
+}
