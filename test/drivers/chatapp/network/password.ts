@@ -16,9 +16,12 @@ const algorithm: TlObject = {
   p: prime,
 };
 
+/** The verifiers of passwords that were asked for: each takes 100,000 rounds of hashing. */
+const verifiers = new Map<string, Promise<bigint>>();
+
 /** One question for the second factor, and whether its answer proves the password. */
 export class PasswordQuestion {
-  readonly #secret = toNumber(randomBytes(256));
+  readonly #secret = toNumber(randomBytes(32));
   readonly #verifier: bigint;
   readonly #public: bigint;
   readonly id: Long;
@@ -31,9 +34,9 @@ export class PasswordQuestion {
   }
 
   static async ask(crypto: ICryptoProvider, password: string): Promise<PasswordQuestion> {
-    const bytes = Buffer.from(password);
-    const hash = await computePasswordHash(crypto, bytes, salt1, salt2);
-    return new PasswordQuestion(power(BigInt(generator), toNumber(hash)));
+    const verifier = verifiers.get(password) ?? verifierOf(crypto, password);
+    verifiers.set(password, verifier);
+    return new PasswordQuestion(await verifier);
   }
 
   /** As the client is asked. */
@@ -58,6 +61,11 @@ export class PasswordQuestion {
     const expected = hash(mixed, hash(salt1), hash(salt2), given, pad(this.#public), key);
     return expected.equals(shown);
   }
+}
+
+async function verifierOf(crypto: ICryptoProvider, password: string): Promise<bigint> {
+  const hash = await computePasswordHash(crypto, Buffer.from(password), salt1, salt2);
+  return power(BigInt(generator), toNumber(hash));
 }
 
 /** What an account without a second factor answers. */
