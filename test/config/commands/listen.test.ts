@@ -1,13 +1,24 @@
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import t from 'tap';
+import { parseCommand } from '../../../config/commands/parse.ts';
+import { trigger } from '../../../config/commands/trigger.ts';
+import { UsageError } from '../../../config/commands/usage.ts';
 import { verifyWebhook } from '../../../public/client.ts';
 import { runGateway } from '../../harness/gateway.ts';
 import { guideBlocks } from '../../harness/guide.ts';
 import { freePort, listening } from '../../harness/ports.ts';
 import { type ProjectProcess, startProcess } from '../../harness/processes.ts';
 import { startReceiver } from '../../harness/receiver.ts';
-import { phoneNumber, successOf, until } from '../../harness/story.ts';
+import { successOf, until } from '../../harness/story.ts';
+
+/** Triggers in this process, which spares the start of one. */
+async function triggered(line: string, env: Record<string, string>): Promise<string> {
+  const command = parseCommand(['trigger', ...line.split(' ')], env);
+  if (command.name !== 'trigger') throw new Error(`"${line}" is ${command.name}`);
+  // A call that is tried again goes on for a minute.
+  return (await trigger(command.options, AbortSignal.timeout(30_000))).text;
+}
 
 t.test('events are triggered, and forwarded to a receiver of this machine', async (t) => {
   const { api, baseUrl, key, liveKey } = await runGateway(t, { databaseUrl: null });
@@ -55,8 +66,13 @@ t.test('events are triggered, and forwarded to a receiver of this machine', asyn
     'account.connected',
   ];
   for (const event of events) {
-    const triggered = await run(`trigger ${event} --text hi`);
-    t.equal(triggered.code, 0, `${event}: ${triggered.output()}`);
+    if (documented.startsWith(`trigger ${event} `)) {
+      const { code, output } = await run(documented);
+      t.equal(code, 0, output());
+      t.match(output(), /^message\.received on \+\d+\n$/);
+    } else {
+      t.match(await triggered(`${event} --text hi`, env), `${event} on `);
+    }
     await prints(listening, event);
   }
   const taken = receiver.at('/hook');
@@ -67,11 +83,10 @@ t.test('events are triggered, and forwarded to a receiver of this machine', asyn
   t.match(listening.output, /message\.received +204/);
   const channels = ['chatapp', 'msgapp_web'];
   for (const channel of channels) {
-    const named = await run(`trigger message.received --text to-${channel} --channel ${channel}`);
-    t.equal(named.code, 0, named.output());
+    await triggered(`message.received --text to-${channel} --channel ${channel}`, env);
   }
-  const usual = await run('trigger message.received --text by-default');
-  t.equal(usual.code, 0, `of a number on both: ${usual.output()}`);
+  // The number is on both.
+  await triggered('message.received --text by-default', env);
   const cameTo = async (text: string) => {
     const path = `/messages?direction=inbound&q=${text}`;
     return (await successOf<{ messages: { channel: string }[] }>(api.get(path))).messages;
@@ -81,28 +96,24 @@ t.test('events are triggered, and forwarded to a receiver of this machine', asyn
   await listening.kill('SIGINT');
   t.equal((await listening.exit).code, 0, 'Ctrl+C ends it');
 
+  const live = triggered('message.received', { ...env, API_KEY: liveKey });
+  const kept = await live.catch((error: unknown) => error);
+  t.type(kept, UsageError);
+  t.match(kept, { message: /use a key of test mode/ });
   const wrong = await Promise.all([
-    run('trigger message.received', { API_KEY: liveKey }),
-    run('trigger message.recieved'),
     run('listen'),
-    run('listen --forward nowhere'),
     run(`listen --forward ${url} --types message.recieved`),
     run(`listen --forward ${url}`, { API_KEY: 'gw_test_wrong' }),
-    run(`listen --forward ${url}`, { API_KEY: '' }),
   ]);
   t.same(
     wrong.map(({ code }) => code),
-    [2, 2, 2, 2, 1, 1, 2],
+    [2, 1, 1],
   );
   const sentences = wrong.map(({ output }) => output());
   for (const [n, sentence] of [
-    /use a key of test mode/,
-    /EVENT must be one of message.received/,
     /--forward is missing/,
-    /--forward must be a URL/,
     /message.recieved|event type/,
     /Invalid API key/,
-    /--api-key is missing/,
   ].entries()) {
     t.match(sentences[n], sentence);
   }
@@ -120,43 +131,7 @@ t.test('a gateway that is not there is named at once', async (t) => {
   }
   const server = createServer((_, answer) => answer.writeHead(502).end('Bad gateway'));
   const proxy = `${await listening(t, server)}/v1`;
-  const behind = startProcess(t, ['main.ts', 'trigger', 'message.received'], {
-    ...env,
-    API_URL: proxy,
+  await t.rejects(triggered('message.received', { ...env, API_URL: proxy }), {
+    message: `an answer 502 came that is not the gateway's (${proxy})`,
   });
-  await behind.waitFor(/502/, 30_000);
-  t.match(behind.output, `an answer 502 came that is not the gateway's (${proxy})`);
-});
-
-t.test('a trigger says when its event did not happen', async (t) => {
-  const { api, baseUrl, key } = await runGateway(t, { databaseUrl: null });
-  const env = { API_URL: baseUrl, API_KEY: key };
-  const [slow, phone, ada] = [phoneNumber(1), phoneNumber(2), phoneNumber(101)];
-  const run = async (event: string, of: string) => {
-    const words = ['trigger', event, '--phone', of, '--contact', ada];
-    const started = startProcess(t, ['main.ts', ...words], env);
-    return { code: (await started.exit).code, output: started.output };
-  };
-  const put = (of: string, send: string) =>
-    successOf(api.put(`/sandbox/phones/${of}?channel=msgapp_web`, { send }));
-  const sendsOf = async (of: string) =>
-    (await successOf<{ send: string }>(api.get(`/sandbox/phones/${of}`))).send;
-  await put(slow, 'deliver');
-  await put(phone, 'fail');
-  const [late, failed] = await Promise.all([run('message.read', slow), run('message.read', phone)]);
-  t.match(late, { code: 1, output: /message.read did not happen within 10 s: .* still delivered/ });
-  t.match(failed, { code: 1, output: /message.read did not happen: message msg_\w+ is failed/ });
-
-  await put(phone, 'sent');
-  t.match(await run('message.sent', phone), { code: 0 }, 'no further than that is asked for');
-  t.match(await run('message.failed', phone), { code: 0 });
-  t.equal(await sendsOf(phone), 'sent', 'the phone goes on as before');
-  const { contacts } = await successOf<{ contacts: { id: string; phone: string }[] }>(
-    api.get(`/contacts?phone=${encodeURIComponent(ada)}`),
-  );
-  for (const { id } of contacts) {
-    await successOf(api.patch(`/contacts/${id}`, { do_not_disturb: true }));
-  }
-  t.match(await run('message.failed', phone), { code: 1 }, 'a send is refused');
-  t.equal(await sendsOf(phone), 'sent', 'the phone goes on as before');
 });

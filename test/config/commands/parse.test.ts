@@ -5,6 +5,7 @@ import { UsageError, usage } from '../../../config/commands/usage.ts';
 const understood: readonly [string, object][] = [
   ['serve', { name: 'serve' }],
   ['help', { name: 'help' }],
+  ...['--version', '-v', 'version'].map((word): [string, object] => [word, { name: 'version' }]),
   ['tenants --help', { name: 'help' }],
   ['migrate --json', { name: 'migrate', json: true }],
   ['secrets reseal --json', { name: 'secrets reseal', json: true }],
@@ -70,12 +71,17 @@ const refused: readonly [string, RegExp][] = [
   ['keys list', /^--tenant is missing\.$/],
   ['keys revoke', /^KEY_ID is missing\.$/],
   ['audit --limit 0', /^--limit must be a number from 1 to 1000, not "0"\.$/],
+  ['listen --api-key k', /^--forward is missing\.$/],
+  ['listen --api-key k --forward nowhere', /^--forward must be a URL, not "nowhere"\.$/],
+  ['listen --forward http://a/', /^--api-key is missing\.$/],
+  ['listen --forward http://a/ --api-key=', /^--api-key is missing\.$/],
   ...['x'.repeat(50), 'whsec_', `whsec_${'A'.repeat(31)}`, `whsec_${'A'.repeat(32)}!`].map(
     (secret): [string, RegExp] => [
       `listen --api-key k --forward http://a/ --secret ${secret}`,
       /^--secret must be whsec_ and 24 to 64 bytes in base64\.$/,
     ],
   ),
+  ['trigger message.recieved --api-key k', /^EVENT must be one of message\.received, /],
   ['trigger message.sent --api-key k --phone here', /^--phone must be .* E\.164 .*, not "here"\.$/],
   ['trigger message.sent --api-key k --contact 1', /^--contact must be .* E\.164 .*, not "1"\.$/],
   ['keys create --tenant ten_1 --scopes all', /scopes/],
@@ -92,7 +98,8 @@ t.test('command lines', async (t) => {
   });
   for (const [line, sentence] of refused) {
     try {
-      parseCommand(words(line));
+      // A variable that is set to nothing is none.
+      parseCommand(words(line), { API_KEY: '' });
       t.fail(`"${line}" was understood`);
     } catch (error) {
       t.type(error, UsageError, line);
