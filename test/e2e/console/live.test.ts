@@ -1,5 +1,5 @@
-import type { Page, Route } from 'playwright-core';
-import t from 'tap';
+import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
+import t, { type Test } from 'tap';
 import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
 import { runGateway } from '../../harness/gateway.ts';
 import { openRows } from '../../harness/rows.ts';
@@ -10,11 +10,22 @@ const gateway = await runGateway(t, { databaseUrl: null });
 const { api } = gateway;
 const { origin } = new URL(gateway.baseUrl);
 const accountId = await pair(api, phone);
+const file = t;
+let browser: Promise<Browser> | undefined;
 let met = 0;
 
 interface Person {
   readonly phone: string;
   readonly name: string;
+}
+
+/** A context of the test's own, in the browser of all tests of the file. */
+async function newContext(t: Test, timeoutMs = 15_000): Promise<BrowserContext> {
+  browser ??= startBrowser(file);
+  const context = await (await browser).newContext();
+  context.setDefaultTimeout(timeoutMs);
+  t.teardown(() => context.close());
+  return context;
 }
 
 /** Somebody who has written to the phone. */
@@ -33,8 +44,7 @@ async function openTalk(page: Page, { name }: Person): Promise<void> {
 
 t.test('every tab reads anew when events were missed', { skip: skipWithoutBrowser }, async (t) => {
   const person = await withHello('Ada');
-  const context = await (await startBrowser(t)).newContext();
-  context.setDefaultTimeout(15_000);
+  const context = await newContext(t);
   let isOld = false;
   // A cursor is too old after days: its answer is made of another one.
   await context.route('**/v1/events?*', async (route) => {
@@ -65,8 +75,7 @@ t.test('every tab reads anew when events were missed', { skip: skipWithoutBrowse
 
 t.test('an answer that is no refusal of the key', { skip: skipWithoutBrowser }, async (t) => {
   const person = await withHello('Grace');
-  const page = await (await startBrowser(t)).newPage();
-  page.setDefaultTimeout(15_000);
+  const page = await (await newContext(t)).newPage();
   await signIn(page, origin, gateway.key);
   await openTalk(page, person);
   const composer = page.getByLabel('Message to Grace');
@@ -105,8 +114,7 @@ t.test('an answer that is no refusal of the key', { skip: skipWithoutBrowser }, 
 
 t.test('what came before the first cursor is shown', { skip: skipWithoutBrowser }, async (t) => {
   const person = await withHello('Mary');
-  const page = await (await startBrowser(t)).newPage();
-  page.setDefaultTimeout(15_000);
+  const page = await (await newContext(t)).newPage();
   let hold: ((route: Route) => void) | null = null;
   await page.route('**/v1/events?*', async (route) => {
     const isFirst = !new URL(route.request().url()).searchParams.has('cursor');
@@ -142,8 +150,7 @@ t.test('what came before the first cursor is shown', { skip: skipWithoutBrowser 
 });
 
 t.test('others hold all event polls', { skip: skipWithoutBrowser }, async (t) => {
-  const page = await (await startBrowser(t)).newPage();
-  page.setDefaultTimeout(30_000);
+  const page = await (await newContext(t, 30_000)).newPage();
   let goOn = () => {};
   const held = new Promise<void>((resolve) => {
     goOn = resolve;
@@ -168,8 +175,7 @@ t.test('others hold all event polls', { skip: skipWithoutBrowser }, async (t) =>
 });
 
 t.test('a gateway that hangs', { skip: skipWithoutBrowser }, async (t) => {
-  const page = await (await startBrowser(t)).newPage();
-  page.setDefaultTimeout(30_000);
+  const page = await (await newContext(t, 30_000)).newPage();
   // A page waits for events for as long as a minute.
   await page.addInitScript(`
     const { setTimeout } = window;
@@ -193,8 +199,7 @@ t.test('a gateway that hangs', { skip: skipWithoutBrowser }, async (t) => {
 
 t.test('a busy tenant', { skip: skipWithoutBrowser }, async (t) => {
   const person = await withHello('Joan');
-  const page = await (await startBrowser(t)).newPage();
-  page.setDefaultTimeout(15_000);
+  const page = await (await newContext(t)).newPage();
   await signIn(page, origin, gateway.key);
   await openTalk(page, person);
   let reads = 0;
