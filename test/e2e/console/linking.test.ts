@@ -1,17 +1,35 @@
-import t from 'tap';
+import type { Browser, Page } from 'playwright-core';
+import t, { type Test } from 'tap';
 import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
 import { runGateway } from '../../harness/gateway.ts';
 import { phoneNumber } from '../../harness/story.ts';
 
-const phone = phoneNumber(1);
+const file = t;
+let gateway: ReturnType<typeof runGateway> | undefined;
+let browser: Promise<Browser> | undefined;
+
+/** The gateway of all tests of the file. */
+function runningGateway(): ReturnType<typeof runGateway> {
+  gateway ??= runGateway(file, { databaseUrl: null });
+  return gateway;
+}
+
+/** A page of the test's own, in the browser of all tests of the file. */
+async function newPage(t: Test): Promise<Page> {
+  browser ??= startBrowser(file);
+  const page = await (await browser).newPage();
+  page.setDefaultTimeout(15_000);
+  t.teardown(() => page.close());
+  return page;
+}
 
 t.test('a password goes out as it was typed', { skip: skipWithoutBrowser }, async (t) => {
-  const { api, baseUrl, key } = await runGateway(t, { databaseUrl: null });
+  const phone = phoneNumber(1);
+  const { api, baseUrl, key } = await runningGateway();
   const { origin } = new URL(baseUrl);
   await api.put(`/sandbox/phones/${phone}?channel=chatapp`, { password: ' correct horse ' });
   await api.post('/channels/chatapp/connect', { phone_number: phone, mode: 'qr' });
-  const page = await (await startBrowser(t)).newPage();
-  page.setDefaultTimeout(15_000);
+  const page = await newPage(t);
   await signIn(page, origin, key);
   await page.goto(`${origin}/console#/connect/chatapp/${encodeURIComponent(phone)}`);
   await page.getByRole('button', { name: 'Scan with the test phone' }).click();
@@ -22,10 +40,10 @@ t.test('a password goes out as it was typed', { skip: skipWithoutBrowser }, asyn
 });
 
 t.test('a late answer opens no page', { skip: skipWithoutBrowser }, async (t) => {
-  const { baseUrl, key } = await runGateway(t, { databaseUrl: null });
+  const phone = phoneNumber(2);
+  const { baseUrl, key } = await runningGateway();
   const { origin } = new URL(baseUrl);
-  const page = await (await startBrowser(t)).newPage();
-  page.setDefaultTimeout(15_000);
+  const page = await newPage(t);
   await signIn(page, origin, key);
   await page.goto(`${origin}/console#/connect`);
   await page.getByLabel('Phone number').fill(phone);

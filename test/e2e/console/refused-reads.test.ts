@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import t from 'tap';
+import type { Browser, Page } from 'playwright-core';
+import t, { type Test } from 'tap';
 import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
 import { client } from '../../harness/client.ts';
 import { runGateway } from '../../harness/gateway.ts';
@@ -7,6 +8,18 @@ import { freePort } from '../../harness/ports.ts';
 import { startProcess } from '../../harness/processes.ts';
 import { commandLine, pair, phoneNumber, receive, successOf, until } from '../../harness/story.ts';
 import { makeFolder } from '../../servers/server.ts';
+
+const file = t;
+let browser: Promise<Browser> | undefined;
+
+/** A page of the test's own, in the browser of all tests of the file. */
+async function newPage(t: Test): Promise<Page> {
+  browser ??= startBrowser(file);
+  const page = await (await browser).newPage();
+  page.setDefaultTimeout(15_000);
+  t.teardown(() => page.close());
+  return page;
+}
 
 t.test('what the gateway does not answer', { skip: skipWithoutBrowser }, async (t) => {
   const [port, metricsPort] = [await freePort(), await freePort()];
@@ -21,9 +34,7 @@ t.test('what the gateway does not answer', { skip: skipWithoutBrowser }, async (
   });
   await started.waitForOk(`http://127.0.0.1:${metricsPort}/servingz`);
   const origin = `http://127.0.0.1:${port}`;
-  const browser = await startBrowser(t);
-  const page = await browser.newPage();
-  page.setDefaultTimeout(15_000);
+  const page = await newPage(t);
   await page.clock.install();
   await signIn(page, origin, key);
   const asked: string[] = [];
@@ -86,8 +97,7 @@ t.test('what the gateway does not answer', { skip: skipWithoutBrowser }, async (
     ['channels', 'window.BroadcastChannel = function () { deny() }'],
   ] as const) {
     await t.test(`in a browser without storage and ${what}`, async (t) => {
-      const other = await browser.newPage();
-      other.setDefaultTimeout(15_000);
+      const other = await newPage(t);
       await other.addInitScript(`
         const deny = () => {
           throw new DOMException('Access is denied for this document.', 'SecurityError');
@@ -103,7 +113,6 @@ t.test('what the gateway does not answer', { skip: skipWithoutBrowser }, async (
       await receive(api, phone, { from: { phone: ada }, text: `without ${what}` });
       await other.getByRole('log').getByText(`without ${what}`).waitFor();
       t.pass('events come');
-      await other.close();
     });
   }
 });
@@ -120,8 +129,7 @@ t.test('accounts that cannot be listed', { skip: skipWithoutBrowser }, async (t)
   const refused = async () => (await api.get('/accounts')).status === 404 || undefined;
   await until('the refusal of the list', refused);
 
-  const page = await (await startBrowser(t)).newPage();
-  page.setDefaultTimeout(15_000);
+  const page = await newPage(t);
   await signIn(page, origin, gateway.key);
   await page.goto(`${origin}/console#/usage`);
   await page.getByText('Counters begin anew').waitFor();
