@@ -5,12 +5,20 @@ import type { GatewayLog } from './log.ts';
 import { Loop } from './loop.ts';
 import { oneByOne } from './one-by-one.ts';
 
-/** Between two rounds: often enough for the shortest times of a test. */
+/** Bounds of the time between two rounds; the shorter one is for the shortest times of a test. */
 const slowestMs = 60_000;
 const fastestMs = 500;
 
 /** Rows that one transaction deletes. */
 const rowsAtOnce = 1_000;
+
+/**
+ * The time until the next round over what is kept, in milliseconds: a tenth of how long that is, with jitter.
+ * @param atMost the usual time where it is kept for long
+ */
+export function roundPause(keptMs: number, atMost = slowestMs): number {
+  return spread(Math.max(fastestMs, Math.min(atMost, keptMs / 10)), 0.2);
+}
 
 /** What is old enough to be deleted. */
 export interface PruneInput {
@@ -61,10 +69,9 @@ export function startPruning(
   lane: PruneLane,
   { storage, keptMs, log }: PruningParts,
 ): { stop(): Promise<void> } {
-  const usualMs = Math.max(fastestMs, Math.min(slowestMs, keptMs / 10));
   let stopped = false;
   const loop = new Loop(
-    () => spread(usualMs, 0.2),
+    () => roundPause(keptMs),
     async () => {
       const before = (await storage.now()) - keptMs;
       let deleted = rowsAtOnce;

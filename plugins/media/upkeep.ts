@@ -1,14 +1,10 @@
-import { spread } from '../../core/backoff.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { Loop } from '../../core/loop.ts';
+import { roundPause } from '../../core/pruning.ts';
 import type { MediaOwner } from './contract.ts';
 import { Deletion, type DeletionParts } from './deletion.ts';
 import type { Spool } from './fetching/spool.ts';
 import { type Retention, retireLane, sweepSize } from './lanes.ts';
-
-/** Bounds of the time between two sweeps; the shorter one is for tests. */
-const slowestMs = 60_000;
-const fastestMs = 500;
 
 /** Dependencies of the sweep. */
 export interface MediaUpkeepParts extends DeletionParts {
@@ -30,11 +26,10 @@ export interface Upkeep {
  */
 export function startMediaUpkeep(parts: MediaUpkeepParts): Upkeep {
   const { retention, log } = parts;
-  const usual = Math.max(fastestMs, Math.min(slowestMs, retention.keptMs / 10));
   const stopping = new AbortController();
   const deletion = new Deletion(parts);
   const loop = new Loop(
-    () => spread(usual, 0.2),
+    () => roundPause(retention.keptMs),
     () => sweep(parts, deletion, stopping.signal),
     (error) => log.warn({ err: error }, 'a sweep of the media failed'),
   );

@@ -1,15 +1,11 @@
-import { spread } from '../../core/backoff.ts';
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
 import { oneByOne } from '../../core/one-by-one.ts';
 import { pacedSteps } from '../../core/paced-steps.ts';
+import { roundPause } from '../../core/pruning.ts';
 import { deleteMessages } from './delete-messages.ts';
 import { threadKey } from './tables/threads.ts';
-
-/** Between two rounds: often enough for the shortest times of a test. */
-const slowestMs = 60_000;
-const fastestMs = 500;
 
 /** Messages that one transaction deletes: its tenant waits for milliseconds. */
 export const deletedAtOnce = 100;
@@ -58,10 +54,9 @@ export interface RetentionParts {
 export function startRetention({ storage, keptMs, sweepMedia, log }: RetentionParts): {
   stop(): Promise<void>;
 } {
-  const usualMs = Math.max(fastestMs, Math.min(slowestMs, keptMs / 10));
   const stopping = new AbortController();
   const loop = new Loop(
-    () => spread(usualMs, 0.2),
+    () => roundPause(keptMs),
     async () => {
       const before = (await storage.now()) - keptMs;
       const step = () => retire(storage, before);

@@ -1,14 +1,12 @@
-import { spread } from '../../core/backoff.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
 import { pacedSteps } from '../../core/paced-steps.ts';
-import { pruneLane, startPruning } from '../../core/pruning.ts';
+import { pruneLane, roundPause, startPruning } from '../../core/pruning.ts';
 import { startRetention } from './retention.ts';
 
-/** How often messages that nobody will send are searched: often enough for the shortest expiry of a test. */
+/** The longest usual time between two searches for messages that nobody will send. */
 const slowestMs = 10_000;
-const fastestMs = 500;
 
 /** How many accounts one round takes. */
 const accountsAtOnce = 200;
@@ -46,10 +44,9 @@ export interface UpkeepParts {
  */
 export function startMessageUpkeep(parts: UpkeepParts): { stop(): Promise<void> } {
   const { storage, expireMs, idempotencyMs, log } = parts;
-  const usualMs = Math.max(fastestMs, Math.min(slowestMs, expireMs / 10));
   const stopping = new AbortController();
   const expiring = new Loop(
-    () => spread(usualMs, 0.2),
+    () => roundPause(expireMs, slowestMs),
     () => expireMessages(parts, stopping.signal),
     (error) => log.warn({ err: error }, 'expired messages could not be failed'),
   );
