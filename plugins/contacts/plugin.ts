@@ -47,11 +47,9 @@ export default gatewayPlugin(
       id === null ? Promise.resolve(false) : changer.forgetSome({ tenantId, id }),
     );
     const known: KnownContacts = async (contacts, accountIds) => {
-      const threads = await storage.read.threads.ofContacts(contacts.map(({ id }) => id));
-      const ids = new Set(
-        threads.filter((one) => accountIds.has(one.accountId)).map((one) => one.contactId),
-      );
-      return contacts.filter(({ id }) => ids.has(id));
+      const ids = contacts.map(({ id }) => id);
+      const known = await storage.read.threads.knownTo(ids, accountIds);
+      return contacts.filter(({ id }) => known.has(id));
     };
     const list = (tenantId: string, filter: ContactFilter) =>
       storage.read.contacts.list(tenantId, filter);

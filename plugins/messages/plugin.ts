@@ -115,8 +115,8 @@ export default gatewayPlugin(
     });
     const isKnown: IsKnown = async (tenantId, contactId, accountIds) => {
       const contact = await storage.read.contacts.find(tenantId, contactId);
-      const threads = await storage.read.threads.ofContacts(contact === null ? [] : [contact.id]);
-      return threads.some(({ accountId }) => accountIds.has(accountId));
+      const ids = contact === null ? [] : [contact.id];
+      return (await storage.read.threads.knownTo(ids, accountIds)).size > 0;
     };
     const addresses: FindAddresses = (text) => addressesOf(channels, text);
     const bodies = { allowHttp: config.webhooks.allow_http, addresses, isKnown };

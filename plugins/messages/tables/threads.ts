@@ -68,6 +68,17 @@ export class ThreadTable extends SqlTable {
     return rows.map(fromColumns);
   }
 
+  /** Those of these contacts that one of the accounts has a thread with. */
+  async knownTo(
+    contactIds: readonly string[],
+    accountIds: ReadonlySet<string>,
+  ): Promise<ReadonlySet<string>> {
+    const threads = await this.ofContacts(contactIds);
+    return new Set(
+      threads.flatMap(({ accountId, contactId }) => (accountIds.has(accountId) ? contactId : [])),
+    );
+  }
+
   /** Deletes all threads of these contacts. */
   async deleteOfContacts(contactIds: readonly string[]): Promise<void> {
     if (contactIds.length === 0) return;
