@@ -1,5 +1,4 @@
 import type { Caller } from '../../core/contracts/caller.ts';
-import type { LinkMethod } from '../../core/contracts/driver.ts';
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import { type ErrorCode, GatewayError } from '../../core/errors.ts';
 import { wrongFields } from '../../core/field-refusals.ts';
@@ -8,7 +7,6 @@ import { mayUse } from '../../core/scopes.ts';
 import type { Plans } from '../tenants/contract.ts';
 import { isPairing } from './account-state.ts';
 import type { ChannelDirectory } from './channel-access.ts';
-import type { ConnectOptions } from './contract.ts';
 import { parseIdentifierInAddress, storableIdentifier } from './identifiers.ts';
 import type { RemoveInput, RemoveOutput } from './lanes/remove.ts';
 import { stillLinked } from './session/ending.ts';
@@ -39,17 +37,6 @@ export interface Connection {
   /** E.164 with `+`, or another network's own identifier. */
   readonly identifier: string;
   readonly view: SessionView;
-}
-
-/** Options of a connect that imports nothing. */
-export function plainOptions(method: LinkMethod): ConnectOptions {
-  return {
-    method,
-    importContacts: false,
-    importHistory: false,
-    pauseAutomation: false,
-    markPrivate: false,
-  };
 }
 
 /** The connection operations of all channels; each family makes its own answers of them. */

@@ -3,10 +3,11 @@ import { phoneField } from '../../../core/field-refusals.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Nullable, nullableTimestamp, OneOf, Timestamp } from '../../../core/schemas.ts';
 import { chatappStatus } from '../connection-status.ts';
-import { type Connections, plainOptions } from '../connections.ts';
+import type { Connections } from '../connections.ts';
 import type { SessionView } from '../session/protocol.ts';
 import { chatappSteps } from './chatapp-steps.ts';
 import { disconnect } from './disconnect.ts';
+import { plainOptions } from './imports.ts';
 import {
   AccountId,
   ChatappStatus,

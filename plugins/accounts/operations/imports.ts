@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { LinkMethod } from '../../../core/contracts/driver.ts';
 import type { ErrorDetail } from '../../../core/errors.ts';
 import { refuseFields } from '../../../core/field-refusals.ts';
 import type { ConnectOptions } from '../contract.ts';
@@ -28,6 +29,11 @@ export type ImportBody = { readonly [Field in keyof typeof importFields]?: boole
 /** Whether a body leaves what is imported to the connect before, if that has not linked its account. */
 export function leavesImports(body: ImportBody): boolean {
   return Object.keys(importFields).every((field) => body[field as keyof ImportBody] === undefined);
+}
+
+/** Options of a connect that imports nothing. */
+export function plainOptions(method: LinkMethod): ConnectOptions {
+  return { method, ...importOptions({}) };
 }
 
 /** @throws GatewayError `invalid_request` naming every import option that contradicts another */

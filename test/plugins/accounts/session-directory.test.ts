@@ -5,7 +5,7 @@ import type { Json } from '../../../core/contracts/json.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import { type ErrorCode, GatewayError } from '../../../core/errors.ts';
 import { unconnected } from '../../../plugins/accounts/account-state.ts';
-import { plainOptions } from '../../../plugins/accounts/connections.ts';
+import { plainOptions } from '../../../plugins/accounts/operations/imports.ts';
 import type { ConnectRequest } from '../../../plugins/accounts/session/protocol.ts';
 import { SessionDirectory } from '../../../plugins/accounts/session-directory.ts';
 import { beatLane } from '../../../plugins/cluster/lanes.ts';

@@ -8,7 +8,6 @@ import type { DriverEvent } from '../../../core/contracts/driver.ts';
 import type { Lane } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { msgappStatus } from '../../../plugins/accounts/connection-status.ts';
-import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import {
   type ConnectInput,
   type ConnectOutput,
@@ -17,6 +16,7 @@ import {
 import { linkLane } from '../../../plugins/accounts/lanes/link.ts';
 import { proxyLane } from '../../../plugins/accounts/lanes/proxy.ts';
 import { linkLifeMs, linkRestarts } from '../../../plugins/accounts/link-rules.ts';
+import { plainOptions } from '../../../plugins/accounts/operations/imports.ts';
 import { AccountProxies } from '../../../plugins/accounts/proxies.ts';
 import { systemTimers, type Timers } from '../../../plugins/accounts/session/timers.ts';
 import { restingView } from '../../../plugins/accounts/session/views.ts';

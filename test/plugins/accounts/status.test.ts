@@ -8,8 +8,8 @@ import {
   ownsNumber,
   unconnected,
 } from '../../../plugins/accounts/account-state.ts';
-import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import type { AccountReason, AccountState } from '../../../plugins/accounts/contract.ts';
+import { plainOptions } from '../../../plugins/accounts/operations/imports.ts';
 import { causeView } from '../../../plugins/accounts/operations/schemas.ts';
 import { openersRestriction, withoutPastHold } from '../../../plugins/accounts/restrictions.ts';
 import { accountTransition } from '../../../plugins/accounts/status.ts';

@@ -8,13 +8,13 @@ import type { Unit } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
 import { createLog } from '../../../core/log.ts';
 import { assembleAccounts } from '../../../plugins/accounts/assemble.ts';
-import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import type {
   AccountReason,
   LiveSession,
   SessionListener,
 } from '../../../plugins/accounts/contract.ts';
 import { makeAccountMetrics } from '../../../plugins/accounts/metrics.ts';
+import { plainOptions } from '../../../plugins/accounts/operations/imports.ts';
 import type { AccountProxies } from '../../../plugins/accounts/proxies.ts';
 import { LoginGate } from '../../../plugins/accounts/session/login-gate.ts';
 import { systemTimers, type Timers } from '../../../plugins/accounts/session/timers.ts';

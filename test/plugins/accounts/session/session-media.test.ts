@@ -6,7 +6,7 @@ import {
   type OutboundMedia,
   type OutboundMessage,
 } from '../../../../core/contracts/driver.ts';
-import { plainOptions } from '../../../../plugins/accounts/connections.ts';
+import { plainOptions } from '../../../../plugins/accounts/operations/imports.ts';
 import { databases } from '../../../harness/databases.ts';
 import { mediaServer, picture } from '../../../harness/media-server.ts';
 import { until } from '../../../harness/story.ts';
