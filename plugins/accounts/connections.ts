@@ -4,6 +4,7 @@ import { type ErrorCode, GatewayError } from '../../core/errors.ts';
 import { wrongFields } from '../../core/field-refusals.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { mayUse } from '../../core/scopes.ts';
+import { specifiedChannels } from '../../core/specified-channels.ts';
 import type { Plans } from '../tenants/contract.ts';
 import { isPairing } from './account-state.ts';
 import type { ChannelDirectory } from './channel-access.ts';
@@ -13,7 +14,6 @@ import { stillLinked } from './session/ending.ts';
 import type { ConnectRequest, SessionView } from './session/protocol.ts';
 import { accountOfOthers, restingView } from './session/views.ts';
 import { type SessionDirectory, SessionUnreachable } from './session-directory.ts';
-import { specifiedChannels } from './specified-channels.ts';
 import type { AccountRow } from './tables/account-rows.ts';
 
 /** Dependencies of the connection operations. */

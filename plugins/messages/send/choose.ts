@@ -5,6 +5,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import { wrongField } from '../../../core/field-refusals.ts';
 import { timestamp } from '../../../core/schemas.ts';
 import { mayUse } from '../../../core/scopes.ts';
+import { specifiedChannels } from '../../../core/specified-channels.ts';
 import type { SendingAccount, SendingContact, SendingTenant } from '../tables/sending-rows.ts';
 import type { SendBatch } from './batch.ts';
 import type { SendInput, SendingChannel, SendRules } from './input.ts';
@@ -124,16 +125,10 @@ export function chooseContact(
   };
 }
 
-/** The recipients of the two specified channels; a process without a driver needs this rule. */
-const specifiedRecipients: ReadonlyMap<string, SendingChannel['recipients']> = new Map([
-  ['msgapp_web', 'phone'],
-  ['chatapp', 'contacts'],
-]);
-
 /** What a send must know of a channel; where no driver is there, its message waits for a process that has one. */
 export function sendingChannel(channel: string, driver: Driver | null): SendingChannel {
   if (driver === null) {
-    const recipients = specifiedRecipients.get(channel) ?? null;
+    const recipients = specifiedChannels.get(channel) ?? null;
     return { recipients, maxText: null, address: '' };
   }
   const { recipients, maxText = null } = driver.capabilities;
