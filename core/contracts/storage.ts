@@ -101,8 +101,6 @@ export interface Lane<Input, Output, Prefetched = void> {
 
 /** The storage, `storage` in the container. */
 export interface Storage {
-  /** Dialect of the database, for texts that an operator reads. */
-  readonly dialect: 'mysql' | 'sqlite';
   /**
    * Tables outside a transaction: they read the last commit. For answers, never to decide a write.
    */

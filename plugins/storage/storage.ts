@@ -42,6 +42,7 @@ export interface StorageOptions {
 
 /** A storage together with what only its owner may do. */
 export interface OpenStorage extends Storage {
+  readonly dialect: DatabasePools['dialect'];
   /** For migrations and tests. */
   readonly connections: DatabasePools;
   /** Whether reads or writes may pass, as far as is known: the database is not known to be away. */
