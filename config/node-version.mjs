@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
  * @param {string} wanted `engines.node` of package.json, such as `>=20.19`
  * @param {string} version such as `20.19.0`
  */
-export function nodeRefusal(wanted, version) {
+function nodeRefusal(wanted, version) {
   const least = wanted.replace('>=', '');
   const [[major, minor = 0], [ownMajor, ownMinor]] = [least, version].map((text) =>
     text.split('.').map(Number),

@@ -33,7 +33,7 @@ interface OptionsContext {
  * @returns the options with the schema's defaults filled in
  * @throws ConfigError that names the first wrong field and what it must be; never shows a value
  */
-export function checkedOptions(
+function checkedOptions(
   schema: object,
   options: Readonly<Record<string, unknown>>,
   field: string,

@@ -17,7 +17,7 @@ import { TenantsSettings } from './sections/tenants.ts';
 import { WebhooksSettings } from './sections/webhooks.ts';
 
 /** What a process can do; `ROLES` picks some of them. */
-export const roles = ['api', 'sessions', 'webhooks'] as const;
+const roles = ['api', 'sessions', 'webhooks'] as const;
 
 const secret = {
   pattern: '^[A-Za-z0-9+/_-]{43}=?$',

@@ -1,5 +1,5 @@
 /** The most characters of a credential's name: what every database holds. */
-export const longestCredentialName = 190;
+const longestCredentialName = 190;
 
 /**
  * Checks the names under which a driver stores credentials; one that is deleted may have any. Pure.

@@ -3,7 +3,7 @@ import { type EventType, operatorEventTypes } from './contracts/events.ts';
 import { Closed, Nullable, OneOf, Timestamp } from './schemas.ts';
 
 /** A kind of media object. */
-export const mediaKinds = ['image', 'video', 'audio', 'document'] as const;
+const mediaKinds = ['image', 'video', 'audio', 'document'] as const;
 
 /** The media object of a message. */
 export const MediaSchema = Type.Object(

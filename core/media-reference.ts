@@ -17,7 +17,7 @@ export function mediaReference(key: string): string {
 }
 
 /** The key in a reference, or null when the text is something else, such as an address. */
-export function mediaKeyOf(reference: string | null): string | null {
+function mediaKeyOf(reference: string | null): string | null {
   if (reference?.startsWith(scheme) !== true) return null;
   const key = reference.slice(scheme.length);
   return isMediaKey(key) ? key : null;

@@ -51,7 +51,7 @@ export const QueuedMessage = Type.Object(
 );
 
 /** The longest Idempotency-Key. */
-export const longestKey = 255;
+const longestKey = 255;
 
 /** The header that lets a send be repeated safely; its value goes to `messages.send`. */
 export const idempotencyKeyHeader: OperationHeader = {

@@ -13,7 +13,7 @@ export interface KeptPath {
 }
 
 /** Judges who may read what the gateway keeps. Pure. */
-export function judgeModes(paths: readonly KeptPath[]): Finding {
+function judgeModes(paths: readonly KeptPath[]): Finding {
   const open = paths.find(({ mode }) => mode !== null && (mode & 0o077) !== 0);
   if (open === undefined)
     return good('files', 'What the gateway keeps is readable by its user alone.');

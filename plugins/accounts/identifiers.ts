@@ -4,7 +4,7 @@ import { parsePhone, parsePhoneInAddress } from '../../core/phone.ts';
 type Naming = Pick<Driver, 'identifier'>;
 
 /** The longest identifier that is stored, in characters. */
-export const longestIdentifier = 100;
+const longestIdentifier = 100;
 
 /** The kind of identifier that a driver's accounts have, for people. */
 export function identifierDescription({ identifier }: Naming): string {

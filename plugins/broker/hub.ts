@@ -90,7 +90,7 @@ export class MemoryHub {
 }
 
 /** Work that exactly one of several consumers takes, in turn. */
-export class WorkQueue {
+class WorkQueue {
   readonly #buffer: number;
   readonly #waiting: string[] = [];
   readonly #consumers: Consumer[] = [];

@@ -13,7 +13,7 @@ import type { Contact } from './contract.ts';
 export type ForgetInput = Omit<ContactChangeInput, 'changes'>;
 
 /** The lane that deletes some of what is left of a contact made private; answers whether there is more. */
-export function makeForgetSomeLane(
+function makeForgetSomeLane(
   messages: Pick<ForgettingMessages, 'forgetSome'>,
 ): Lane<ForgetInput, boolean> {
   return {

@@ -8,7 +8,7 @@ import { deleteMessages } from './delete-messages.ts';
 import { threadKey } from './tables/threads.ts';
 
 /** Messages that one transaction deletes: its tenant waits for milliseconds. */
-export const deletedAtOnce = 100;
+const deletedAtOnce = 100;
 
 /** Old messages of one tenant. */
 interface OldMessages {

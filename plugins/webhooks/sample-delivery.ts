@@ -15,7 +15,7 @@ export interface MadeDelivery {
 }
 
 /** Lane that stores tests in the delivery log; idempotent. */
-export const testLane = writeLane<MadeDelivery>('webhooks.test', async (unit, made) => {
+const testLane = writeLane<MadeDelivery>('webhooks.test', async (unit, made) => {
   const webhooks = await unit.webhooks.byIds(made.map(({ delivery }) => delivery.webhookId));
   const there = new Set(webhooks.map(({ id }) => id));
   const kept = made.filter(({ delivery }) => there.has(delivery.webhookId));

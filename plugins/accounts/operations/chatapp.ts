@@ -20,7 +20,7 @@ import {
 } from './schemas.ts';
 
 /** The channel of the chatapp operations. */
-export const chatappChannel = 'chatapp';
+const chatappChannel = 'chatapp';
 
 const params = { phoneNumber: '+15550001111' };
 

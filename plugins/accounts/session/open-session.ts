@@ -16,7 +16,7 @@ import { SessionMedia } from './session-media.ts';
 import { storedAnswer } from './stored-values.ts';
 
 /** The account as drivers see it. */
-export function driverAccount(row: AccountRow): DriverAccount {
+function driverAccount(row: AccountRow): DriverAccount {
   const { id, tenantId, channel, identifier } = row;
   return { id, tenantId, channel, identifier };
 }

@@ -31,7 +31,7 @@ export function wordsOf(query: string | undefined): readonly string[] {
 }
 
 /** Whether a message fulfils all criteria. */
-export function matches(message: MessageWithContact, criteria: Criteria): boolean {
+function matches(message: MessageWithContact, criteria: Criteria): boolean {
   const { status, errorCode, words } = criteria;
   if (status !== null && message.status !== status) return false;
   if (errorCode !== null) {

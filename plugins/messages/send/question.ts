@@ -71,7 +71,7 @@ interface Question {
 }
 
 /** The text comes last, and nothing before it can break its line: no part can pass for another. Pure. */
-export function inWords({ name, address, account, media, text }: Question): string {
+function inWords({ name, address, account, media, text }: Question): string {
   const named = oneLine(name);
   const number = address === null ? 'hidden number' : oneLine(address);
   return [

@@ -2,7 +2,7 @@ import type { Refusal } from '../../../../core/refusal.ts';
 import { codes, type Fields } from '../protocol.ts';
 
 /** The name of the extension (SEP-3415). */
-export const extension = 'io.modelcontextprotocol/events';
+const extension = 'io.modelcontextprotocol/events';
 
 /** How a server says that it has events: some clients read the one, some the other. */
 export const eventCapabilities = { events: {}, extensions: { [extension]: {} } };
