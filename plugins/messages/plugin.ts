@@ -1,4 +1,3 @@
-import { addressesOf } from '../../core/contact-address.ts';
 import { provideSingleton } from '../../core/container.ts';
 import type { Messages } from '../../core/contracts/messages.ts';
 import { daysMs, hoursMs } from '../../core/durations.ts';
@@ -6,27 +5,24 @@ import { newId } from '../../core/ids.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import type { MintAddress } from '../../core/media-reference.ts';
 import { PollNotifier } from '../../core/poll-notifier.ts';
-import { mayUse } from '../../core/scopes.ts';
 import { Dispatchers } from './dispatch/dispatchers.ts';
 import { makeExpire } from './dispatch/expire-lane.ts';
 import { HostNotifier } from './dispatch/host-notifier.ts';
 import { makeSessionSubmissions } from './dispatch/session-lane.ts';
-import { eraseSome, failUndispatched, forgetContact, forgetSome } from './forget-contact.ts';
+import { forgetContact } from './forget-contact.ts';
 import { MessageReporter } from './message-reporter.ts';
 import { makeMessageMetrics, showQueues } from './metrics.ts';
 import { getMessage } from './read/get-message.ts';
 import { listConversations } from './read/list-conversations.ts';
-import { type ListMessagesParts, listMessages, shownMessages } from './read/list-messages.ts';
-import { pagesOfContact } from './read/pages-of-contact.ts';
-import { messageView } from './read/view.ts';
+import { type ListMessagesParts, listMessages } from './read/list-messages.ts';
 import { makeImport } from './receive/import-lane.ts';
 import { makeReceive } from './receive/receive-lane.ts';
 import { makeAccept } from './send/accept-lane.ts';
 import { sendingChannel } from './send/choose.ts';
-import type { FindAddresses, SendRules } from './send/input.ts';
-import { sendQuestion } from './send/question.ts';
+import type { SendRules } from './send/input.ts';
 import { sendMessage } from './send/send-message.ts';
-import { checkedSend, type IsKnown, makeAskSend, makeSend } from './send/service.ts';
+import { makeSending } from './send/sending.ts';
+import { messagesService } from './service.ts';
 import { makeSessionListener } from './session-listener.ts';
 import { startMessageUpkeep } from './upkeep.ts';
 import { Handover } from './wait/handover.ts';
@@ -113,16 +109,11 @@ export default gatewayPlugin(
       keptMs: daysMs(config.messages.keep_days),
       sweepMedia: () => media.sweep(),
     });
-    const isKnown: IsKnown = async (tenantId, contactId, accountIds) => {
-      const contact = await storage.read.contacts.find(tenantId, contactId);
-      const ids = contact === null ? [] : [contact.id];
-      return (await storage.read.threads.knownTo(ids, accountIds)).size > 0;
-    };
-    const addresses: FindAddresses = (text) => addressesOf(channels, text);
-    const bodies = { allowHttp: config.webhooks.allow_http, addresses, isKnown };
-    const send = makeSend(accept, bodies);
-    const asking = { read: storage.read, clock, rules, accept };
-    const ask = makeAskSend((input) => sendQuestion(asking, input), bodies);
+    const { send, ask, checked } = makeSending({
+      ...{ read: storage.read, clock, channels, rules, accept },
+      allowHttp: config.webhooks.allow_http,
+      maxText: config.messages.max_text,
+    });
     const mint: MintAddress = (key) => media.mint(key);
     const lists: ListMessagesParts = {
       list: (tenantId, filter) => storage.read.messages.list(tenantId, filter),
@@ -130,29 +121,13 @@ export default gatewayPlugin(
       mint,
       cursors,
     };
-    provideSingleton(app.container, 'messages', () => ({
-      list: (caller, query = {}) => shownMessages(lists, caller, query),
-      send: checkedSend(send, config.messages.max_text),
-      async find({ tenantId, accountIds = null }, id) {
-        const found = await storage.read.messages.find(tenantId, id);
-        const isShown = found !== null && mayUse({ accountIds }, found.accountId);
-        return isShown ? messageView(found, mint) : null;
-      },
-      forgetContact: forget,
-      async forgetSome(unit, ...contact) {
-        unit.afterCommit(() => media.sweep());
-        return await forgetSome(unit, ...contact, reporter);
-      },
-      async *pagesOf(tenantId, contactId, limit) {
-        for await (const page of pagesOfContact(storage.read, tenantId, contactId, limit)) {
-          yield page.map((message) => messageView(message, mint));
-        }
-      },
-      async beginErasing(unit, tenantId, contactId) {
-        await failUndispatched(unit, tenantId, contactId, 'contact_erased', reporter);
-      },
-      eraseSome: (...of) => eraseSome(...of, openers === 0 ? 0 : windowMs, reporter),
-    }));
+    provideSingleton(app.container, 'messages', () =>
+      messagesService({
+        ...{ read: storage.read, lists, send: checked, forgetContact: forget, mint, reporter },
+        openersMs: openers === 0 ? 0 : windowMs,
+        sweepMedia: () => media.sweep(),
+      }),
+    );
     app.operations.add(
       sendMessage({ maxText: config.messages.max_text, send, ask }),
       listMessages(lists),
