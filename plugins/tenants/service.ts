@@ -2,13 +2,12 @@ import type { Storage } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { GatewayLog } from '../../core/log.ts';
-import { whenAvailable } from '../../core/starting.ts';
-import { type Begun, beginTenantLane, configuration } from './begin-lane.ts';
-import type { FirstKeys, NewKey, Plans, TenantMode, Tenants } from './contract.ts';
+import type { Plans, Tenants } from './contract.ts';
 import { changeFeatures, featureNames, offByDefault } from './features.ts';
+import { beginTenants } from './first-tenants.ts';
 import { createKeyLane, revokeKeyLane } from './key-lanes.ts';
 import { refuseTooWide } from './key-rights.ts';
-import { newKey, presetKey, unlimited } from './keys.ts';
+import { newKey, unlimited } from './keys.ts';
 import { createTenantLane, deleteTenantLane, updateTenantLane } from './lanes.ts';
 
 /** Dependencies of the service. */
@@ -19,11 +18,24 @@ export interface TenantsParts {
   readonly log: GatewayLog;
 }
 
-/** The plan of the two first tenants. */
-const firstPlan = 'growth';
-
 /** Makes the management of tenants and keys. */
-export function tenantsService({ storage, plans, channels, log }: TenantsParts): Tenants {
+export function tenantsService(parts: TenantsParts): Tenants {
+  return {
+    ...ofTenants(parts),
+    ...ofKeys(parts),
+    begin: (presets) => beginTenants(parts, presets),
+  };
+}
+
+type KeysService = Pick<Tenants, 'createKey' | 'listKeys' | 'revokeKey'>;
+
+/** What is about tenants themselves. */
+function ofTenants({
+  storage,
+  plans,
+  channels,
+  log,
+}: TenantsParts): Omit<Tenants, keyof KeysService | 'begin'> {
   const features = featureNames(channels);
   const knownPlan = (name: string) => {
     if (plans.names().includes(name)) return name;
@@ -71,6 +83,12 @@ export function tenantsService({ storage, plans, channels, log }: TenantsParts):
       return isThere ? storage.read.tenantRows.counts(id) : null;
     },
     features: ({ disabled }) => features.filter((name) => !disabled.includes(name)),
+  };
+}
+
+/** What is about their keys. */
+function ofKeys({ storage, log }: TenantsParts): KeysService {
+  return {
     createKey: async (tenantId, settings = unlimited, makerId) => {
       if (settings.name !== null) refuseName('key', settings.name);
       refuseTooWide(settings);
@@ -98,52 +116,7 @@ export function tenantsService({ storage, plans, channels, log }: TenantsParts):
       if (key !== null) log.info({ tenant: key.tenantId, key: keyId }, 'a key was revoked');
       return key;
     },
-    begin: async (presets) => {
-      const keys = { live: firstKey('live', presets), test: firstKey('test', presets) };
-      const pair = [
-        firstTenant('live', keys.live, presets),
-        firstTenant('test', keys.test, presets),
-      ];
-      // The same ids and keys at each try: what an earlier one stored is found by them.
-      const begun = await whenAvailable(() => storage.submit(beginTenantLane, pair));
-      logBegun(begun, log);
-      // A preset key is known to its operator and never shown.
-      const generated = (mode: TenantMode) =>
-        presets[mode] === null && begun.some((one) => one.mode === mode && one.made)
-          ? keys[mode].key
-          : null;
-      return { live: generated('live'), test: generated('test') };
-    },
   };
-}
-
-function firstKey(mode: TenantMode, presets: FirstKeys): NewKey {
-  const preset = presets[mode];
-  return preset === null ? newKey(mode) : presetKey(preset);
-}
-
-function firstTenant(mode: TenantMode, key: NewKey, presets: FirstKeys) {
-  const name = mode === 'live' ? 'First live tenant' : 'First test tenant';
-  const preset = presets[mode] !== null;
-  return { mode, id: newId('ten'), name, plan: firstPlan, key, preset, entryId: newId('aud') };
-}
-
-function logBegun(begun: readonly Begun[], log: GatewayLog): void {
-  for (const { mode } of begun.filter(({ made }) => made)) {
-    log.info({ mode }, 'the first tenant of this mode was made, with its first key');
-  }
-  for (const { mode, made, added } of begun) {
-    // That of a tenant just made is in the line of its tenant.
-    if (made || added === null) continue;
-    const { tenantId: tenant, id: key } = added;
-    log.info({ mode, tenant, key, actor: configuration }, 'a key was made');
-  }
-  for (const { mode } of begun.filter(({ revoked }) => revoked)) {
-    log.warn(
-      { mode },
-      'the preset API key of this mode was revoked, or its tenant deleted, and stays so: set another one',
-    );
-  }
 }
 
 function tenantName(name: string): string {
