@@ -45,36 +45,10 @@ export function parseCommand(args: readonly string[], env: Environment = {}): Co
     case 'tenants list':
     case 'secrets reseal':
       return { name, json: readOptions(rest, json).values.json ?? false };
-    case 'listen': {
-      const own = {
-        forward: { type: 'string' },
-        types: { type: 'string' },
-        secret: { type: 'string' },
-      } as const;
-      const { values } = readOptions(rest, { ...own, ...api });
-      const forward = given('forward', values.forward);
-      if (!URL.canParse(forward))
-        throw new UsageError(`--forward must be a URL, not "${forward}".`);
-      const { types = null } = values;
-      const secret = values.secret === undefined ? null : secretOption('secret', values.secret);
-      const options = { ...access(values, env), forward, types: types?.split(',') ?? null, secret };
-      return { name, options };
-    }
-    case 'trigger': {
-      const own = {
-        text: { type: 'string' },
-        contact: { type: 'string' },
-        phone: { type: 'string' },
-        channel: { type: 'string' },
-      } as const;
-      const { values, positionals } = readOptions(rest, { ...own, ...api, ...json }, 'EVENT');
-      const { text = 'Hello!', channel = 'msgapp_web' } = values;
-      const event = oneOf('EVENT', positionals[0] ?? '', triggers);
-      const contact = phoneOption('contact', values.contact ?? '+12025550199');
-      const phone = phoneOption('phone', values.phone ?? '+12025550111');
-      const options = { ...access(values, env), event, text, contact, phone, channel };
-      return { name, json: values.json ?? false, options };
-    }
+    case 'listen':
+      return listen(rest, env);
+    case 'trigger':
+      return trigger(rest, env);
     case 'audit': {
       const { values } = readOptions(rest, { limit: { type: 'string' }, ...tenant });
       const { tenant: tenantId = null, limit = '50' } = values;
@@ -116,6 +90,37 @@ export function parseCommand(args: readonly string[], env: Environment = {}): Co
     default:
       throw new UsageError(`There is no command "${name}".`);
   }
+}
+
+function listen(args: string[], env: Environment): Command {
+  const own = {
+    forward: { type: 'string' },
+    types: { type: 'string' },
+    secret: { type: 'string' },
+  } as const;
+  const { values } = readOptions(args, { ...own, ...api });
+  const forward = given('forward', values.forward);
+  if (!URL.canParse(forward)) throw new UsageError(`--forward must be a URL, not "${forward}".`);
+  const { types = null } = values;
+  const secret = values.secret === undefined ? null : secretOption('secret', values.secret);
+  const options = { ...access(values, env), forward, types: types?.split(',') ?? null, secret };
+  return { name: 'listen', options };
+}
+
+function trigger(args: string[], env: Environment): Command {
+  const own = {
+    text: { type: 'string' },
+    contact: { type: 'string' },
+    phone: { type: 'string' },
+    channel: { type: 'string' },
+  } as const;
+  const { values, positionals } = readOptions(args, { ...own, ...api, ...json }, 'EVENT');
+  const { text = 'Hello!', channel = 'msgapp_web' } = values;
+  const event = oneOf('EVENT', positionals[0] ?? '', triggers);
+  const contact = phoneOption('contact', values.contact ?? '+12025550199');
+  const phone = phoneOption('phone', values.phone ?? '+12025550111');
+  const options = { ...access(values, env), event, text, contact, phone, channel };
+  return { name: 'trigger', json: values.json ?? false, options };
 }
 
 function access(
