@@ -11,4 +11,5 @@ export {
   readTables,
   type ServerSettings,
 } from '../plugins/storage/examination.ts';
+export { serverName, tooOld } from '../plugins/storage/server-version.ts';
 export { configuredPlans, unknownPlans } from '../plugins/tenants/plans.ts';

@@ -1,8 +1,5 @@
-import type { DatabaseReport, ServerSettings } from '../compose-doctor.ts';
+import { type DatabaseReport, type ServerSettings, serverName, tooOld } from '../compose-doctor.ts';
 import { bad, type Finding, good } from './finding.ts';
-
-/** The oldest MariaDB and MySQL with `for update skip locked` and window functions. */
-const oldest = { MariaDB: [10, 6], MySQL: [8, 0] } as const;
 
 /** Most difference between the clocks of database and process: times of the one are compared with times of the other. */
 const mostClockMs = 1_000;
@@ -21,16 +18,11 @@ export function judgeDatabase(report: DatabaseReport, processes = 1): readonly F
   const { server } = report;
   if (server === null)
     return [good('database', `SQLite ${report.version} answers.`), clock(report)];
-  const kind = /mariadb/i.test(report.version) ? 'MariaDB' : 'MySQL';
-  const [major = 0, minor = 0] = report.version.split('.').map(Number.parseFloat);
-  const [leastMajor, leastMinor] = oldest[kind];
-  const isOld = major < leastMajor || (major === leastMajor && minor < leastMinor);
-  const version = isOld
-    ? bad(
-        'database',
-        `${kind} ${report.version} is too old: run ${leastMajor}.${leastMinor} or newer.`,
-      )
-    : good('database', `${kind} ${report.version} answers.`);
+  const old = tooOld(report.version);
+  const version =
+    old === null
+      ? good('database', `${serverName(report.version)} ${report.version} answers.`)
+      : bad('database', old);
   const durability =
     server.flushAtCommit === 1
       ? good('durability', 'A commit is on the disk when the database answers.')

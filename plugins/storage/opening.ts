@@ -3,6 +3,7 @@ import { isUntrusted, readAuthority } from '../../core/authority.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { Executor } from './executor.ts';
 import { faultOf, refusesLogIn } from './faults.ts';
+import { tooOld } from './server-version.ts';
 import type { OpenStorage } from './storage.ts';
 
 /** Where the database is, as the configuration has it. */
@@ -35,6 +36,15 @@ export function openingRefusal(error: unknown, location: DatabaseLocation): unkn
 
 /** Largest file that is read through at each start: 32 MiB take a tenth of a second. */
 const checkedBytes = 33_554_432;
+
+/** @throws StartRefusal where the database server is too old for the gateway's statements */
+export async function refuseOld({ dialect, connections }: OpenStorage): Promise<void> {
+  if (dialect === 'sqlite') return;
+  const executor = new Executor(connections.read, dialect);
+  const [row] = await executor.rows<{ version: string }>('select version() as version');
+  const old = tooOld(row?.version ?? '');
+  if (old !== null) throw new StartRefusal(old);
+}
 
 /**
  * Integrity check of an embedded database that is not large, so that damage shows at the start.

@@ -9,7 +9,13 @@ import type { StorageContents } from './contents.ts';
 import './contract.ts';
 import { type LaneMeter, laneMeter, noMeter, showDatabase } from './metrics.ts';
 import { migrate, waitForDatabase } from './migrations/migrate.ts';
-import { authorityOf, type DatabaseLocation, openingRefusal, refuseDamaged } from './opening.ts';
+import {
+  authorityOf,
+  type DatabaseLocation,
+  openingRefusal,
+  refuseDamaged,
+  refuseOld,
+} from './opening.ts';
 import { makeStorage, type OpenStorage } from './storage.ts';
 
 /** How often the file of an embedded database is asked whether clean-ups left it too large. */
@@ -58,6 +64,7 @@ export async function openStorage(
       ...{ log, contents, meter },
     });
     await waitForDatabase(storage, waitMs);
+    await refuseOld(storage);
     await refuseDamaged(storage);
     const applied = await migrate(storage, contents.steps);
     if (applied.length > 0) log.info({ steps: applied }, 'the database was migrated');

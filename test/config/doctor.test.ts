@@ -76,8 +76,8 @@ t.test('what cannot be had here is judged by what would be found', async (t) => 
     sentence: 'max_connections is 151: set it to 30 for each process, as 7 open up to 154.',
   });
   for (const [version, sentence] of [
-    ['10.5.2-MariaDB', 'MariaDB 10.5.2-MariaDB is too old: run 10.6 or newer.'],
-    ['5.7.44', 'MySQL 5.7.44 is too old: run 8.0 or newer.'],
+    ['10.5.2-MariaDB', 'MariaDB 10.5.2-MariaDB is too old: run 10.6.0 or newer.'],
+    ['5.7.44', 'MySQL 5.7.44 is too old: run 8.0.17 or newer.'],
   ] as const) {
     const wrong = judgeDatabase({ ...well, version }).filter(({ ok }) => !ok);
     t.same(wrong, [{ check: 'database', ok: false, sentence }]);
