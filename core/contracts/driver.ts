@@ -190,6 +190,8 @@ export const leftOutKinds = [
   'status_post',
   'group',
   'protocol',
+  /** Receipts from somebody whom the message was not sent to. */
+  'receipt',
   /** Lost messages: one whose content cannot be had in the end, or an unknown number that the network left out. */
   'unreadable',
 ] as const;

@@ -23,6 +23,7 @@ import type { MsgappWebOptions } from './options.ts';
 import { Outbound } from './outbound.ts';
 import { builtContentOf } from './outbound-content.ts';
 import { Recipients } from './recipients.ts';
+import type { SentTo } from './sent-to.ts';
 import type { Throttle } from './throttle.ts';
 import { underFirst } from './under-first.ts';
 import { Unlinking } from './unlinking.ts';
@@ -34,6 +35,7 @@ export interface SharedParts {
   readonly account: DriverAccount;
   readonly port: Port;
   readonly throttle: Throttle;
+  readonly sentTo: SentTo;
   readonly erased: Erased;
 }
 
@@ -163,7 +165,7 @@ export class ConnectAttempt {
   }
 
   #made(socket: LibrarySocket): void {
-    const { library, keys, account, port, erased } = this.#parts;
+    const { library, keys, account, port, sentTo, erased } = this.#parts;
     this.#leaveSocket();
     const book = new ContactBook(keys, socket);
     this.#book = book;
@@ -172,6 +174,7 @@ export class ConnectAttempt {
         library,
         keys,
         book,
+        sentTo,
         erased,
         log: port.log,
         accountId: account.id,
@@ -195,7 +198,7 @@ export class ConnectAttempt {
   }
 
   async #opened(socket: LibrarySocket): Promise<void> {
-    const { library, keys, account, port, throttle, erased } = this.#parts;
+    const { library, keys, account, port, throttle, sentTo, erased } = this.#parts;
     const book = this.#book;
     try {
       keys.save();
@@ -221,7 +224,8 @@ export class ConnectAttempt {
       }
       const recipients = new Recipients(library, keys, socket);
       const limits = this.#limits;
-      const using = { keys, book, recipients, socket, port, limits, throttle, erased };
+      const kept = { throttle, sentTo, erased };
+      const using = { keys, book, recipients, socket, port, limits, ...kept };
       const outbound = new Outbound(using);
       this.#connection.phase = 'connected';
       // The gateway may send as soon as it knows, before `emit` has resolved.

@@ -85,6 +85,14 @@ export class ContactBook {
     );
   }
 
+  /** Whether these are surely addresses of two people: a number without a known hidden id may be of either. */
+  async areStrangers(one: string, other: string): Promise<boolean> {
+    const hidden = async (address: string) =>
+      hiddenIdOf(address) ?? (await this.#hiddenIdOf(address));
+    const [first, second] = await Promise.all([hidden(one), hidden(other)]);
+    return first !== null && second !== null && first !== second;
+  }
+
   /** Where a message to this contact goes; null when the network has to be asked, or knows no such address. */
   async destinationOf(contact: ContactAddress): Promise<string | null> {
     const { shown, hidden } = await this.#addressesOf(contact);

@@ -1,6 +1,6 @@
 import type { BinaryNode } from 'baileys';
-import type { DriverEvent } from '../../core/contracts/driver.ts';
-import { isBroadcastList, isOneContact, ownAddresses } from './addresses.ts';
+import type { DriverEvent, ReceiptEvent } from '../../core/contracts/driver.ts';
+import { isBroadcastList, isOneContact, isOwn, ownAddresses } from './addresses.ts';
 import { allOf } from './all-of.ts';
 import { Arriving, retryPausesMs } from './arriving.ts';
 import { Awaited } from './awaited.ts';
@@ -11,6 +11,7 @@ import type { LibrarySocket } from './library.ts';
 import { MessageReader, type MessageReaderParts } from './message-reader.ts';
 import { changedCollections, PhoneSettings } from './phone-settings.ts';
 import { lateFailureOf, receiptsOf } from './receipts.ts';
+import type { SentTo } from './sent-to.ts';
 
 /** Dependencies of the relay. */
 export interface InboundRelayParts extends MessageReaderParts {
@@ -18,6 +19,7 @@ export interface InboundRelayParts extends MessageReaderParts {
   emit(event: DriverEvent): Promise<void>;
   /** Whether the answer to a send with this reference is still waited for. */
   isSending(reference: string): boolean;
+  readonly sentTo: Pick<SentTo, 'of'>;
 }
 
 /** How many messages at most share a write of keys: a send to one of their writers waits for it. */
@@ -211,13 +213,26 @@ export class InboundRelay {
   async #receipt(node: BinaryNode, handOn: () => void): Promise<void> {
     try {
       const own = ownAddresses(this.#parts.keys.login.me);
-      await Promise.all(receiptsOf(node, own).map((receipt) => this.#parts.emit(receipt)));
+      const receipts = receiptsOf(node, own);
+      await Promise.all(receipts.map((receipt) => this.#reported(receipt, node.attrs.from)));
       handOn();
     } catch (error) {
       if (this.#over) return;
       const fields = { accountId: this.#parts.accountId, error: errorText(error) };
       this.#parts.log.warn(fields, 'a receipt could not be kept: the network will offer it again');
     }
+  }
+
+  /** Leaves a receipt out of somebody who surely is not the message's contact: ids can be guessed. */
+  async #reported(receipt: ReceiptEvent, from = ''): Promise<void> {
+    const { book, sentTo, emit, leftOut, log, accountId } = this.#parts;
+    const { reference } = receipt;
+    const to = sentTo.of(reference ?? '');
+    // Mostly without a turn in between: receipts keep their order.
+    const isUsual = to === undefined || isOwn(from, [to]);
+    if (isUsual || !(await book.areStrangers(from, to))) return await emit(receipt);
+    log.debug({ accountId, message: reference }, 'a receipt is left out: it is of somebody else');
+    leftOut('receipt');
   }
 
   /** An answer that nobody waits for, to a message that was taken before: it failed later. */

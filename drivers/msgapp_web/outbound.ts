@@ -27,6 +27,7 @@ import {
   refused,
   uncertain,
 } from './send-errors.ts';
+import type { SentTo } from './sent-to.ts';
 import { NoTemporaryRoom } from './temporary-room.ts';
 import { isThrottled, type Throttle } from './throttle.ts';
 
@@ -49,6 +50,7 @@ export interface OutboundParts {
   readonly limits: Pick<NewContactLimits, 'lock' | 'quota'>;
   /** Of the session: a throttle goes on when the connection is another. */
   readonly throttle: Throttle;
+  readonly sentTo: Pick<SentTo, 'note'>;
   readonly erased: Pick<Erased, 'meet'>;
 }
 
@@ -146,7 +148,7 @@ export class Outbound {
     handed: { over: boolean },
     signal: AbortSignal,
   ): Promise<BinaryNode | undefined> {
-    const { keys, book, recipients, socket, port } = this.#parts;
+    const { keys, book, recipients, socket, port, sentTo } = this.#parts;
     const { reference } = message;
     const [contentOf] = await Promise.all([
       outboundContentOf(port, message, signal),
@@ -155,6 +157,7 @@ export class Outbound {
     ]);
     await sessionsFree(keys, book, message.to, destination);
     signal.throwIfAborted();
+    sentTo.note(reference, destination);
     const answer: Promise<BinaryNode | undefined> = socket.waitForMessage(
       reference,
       handoverTimeoutMs,

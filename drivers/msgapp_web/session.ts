@@ -22,6 +22,7 @@ import { handOverLeft } from './left-messages.ts';
 import type { Library } from './library.ts';
 import type { MsgappWebOptions } from './options.ts';
 import { failedStart, libraryFor, newLink, type Prepared, storedLink } from './preparation.ts';
+import { SentTo } from './sent-to.ts';
 import { Throttle } from './throttle.ts';
 
 /** How long leaving the network may take, in milliseconds: less than the gateway waits for the outcome. */
@@ -50,8 +51,8 @@ export class MsgappWebSession implements Session {
     this.#port = port;
     this.#block = new BlockFlag(port.credentials);
     this.#erased = new Erased(port.credentials);
-    const throttle = new Throttle();
-    this.#shared = { options, frames, account, port, throttle, erased: this.#erased };
+    const kept = { throttle: new Throttle(), sentTo: new SentTo() };
+    this.#shared = { options, frames, account, port, ...kept, erased: this.#erased };
   }
 
   async link(request: LinkRequest): Promise<void> {
@@ -99,6 +100,7 @@ export class MsgappWebSession implements Session {
   forget(names: readonly string[]): void {
     const users = usersIn(names);
     this.#attempt?.forget(names, users);
+    this.#shared.sentTo.forget(users);
     this.#erased.add(users);
   }
 

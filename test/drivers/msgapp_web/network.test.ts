@@ -620,7 +620,7 @@ t.test('a far side that asks again is answered, after a restart too', async (t) 
   t.match(await network.shown(before.phone), [{ networkId: 'msg_again', text: message.text }]);
 });
 
-t.test('only who a message was sent to may ask for it again, and the owner', async (t) => {
+t.test('only who a message was sent to may report on it or ask for it again', async (t) => {
   const { phone, port, session } = await linked();
   const [bia, real] = ['+5511900000181', '+551100000181'];
   const ben = phoneNumber(9002);
@@ -649,6 +649,25 @@ t.test('only who a message was sent to may ask for it again, and the owner', asy
     t.equal(await asked(message.reference, itself), 2, 'its contact');
     t.equal(await asked(message.reference, phone), 3, "another device of the account's own");
     t.equal(refused().length, before + 1);
+  }
+  const addressOf = (who: string) => `${who.replace('+', '')}@s.whatsapp.net`;
+  const hiddenIdOf = (who: string) => `77${who.replace('+', '')}@lid`;
+  for (const by of [addressOf(ben), hiddenIdOf(ben)]) {
+    await network.report(phone, 'msg_asked_0', 'read', by);
+    await network.report(phone, 'msg_asked_1', 'read', by);
+    await network.report(phone, 'msg_asked_2', 'read', by);
+  }
+  await until('all to be left out', async () => port.left.length === 6 || undefined);
+  t.same(new Set(port.left), new Set(['receipt']));
+  for (const [id, by] of [
+    ['msg_asked_0', hiddenIdOf(ada)],
+    ['msg_asked_0', addressOf(ada)],
+    ['msg_asked_1', hidden.networkId],
+    ['msg_asked_2', hiddenIdOf(real)],
+    ['msg_asked_2', addressOf(real)],
+  ] as const) {
+    await network.report(phone, id, 'delivered', by);
+    t.match(await port.receipt(), { reference: id, status: 'delivered' }, by);
   }
 });
 

@@ -2,6 +2,7 @@ import t from 'tap';
 import { causesOf } from '../../../core/causes.ts';
 import { DriverError, type OutboundMessage } from '../../../core/contracts/driver.ts';
 import { Outbound, type OutboundParts } from '../../../drivers/msgapp_web/outbound.ts';
+import { SentTo } from '../../../drivers/msgapp_web/sent-to.ts';
 import { Throttle } from '../../../drivers/msgapp_web/throttle.ts';
 
 const to = { phone: '+12025550101', networkId: null };
@@ -18,6 +19,7 @@ function outboundOf(parts: object): Outbound {
   return new Outbound({
     ...unused,
     throttle: new Throttle(),
+    sentTo: new SentTo(),
     ...parts,
   } as unknown as OutboundParts);
 }

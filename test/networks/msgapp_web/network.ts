@@ -453,12 +453,20 @@ export class FakeNetwork {
     return await this.#measured(number).take();
   }
 
-  /** Reports how far a message got; `failed` is an answer that comes after the first. */
-  async report(number: string, id: string, status: 'delivered' | 'read' | 'failed'): Promise<void> {
+  /**
+   * Reports how far a message got; `failed` is an answer that comes after the first.
+   * @param by the address of who says so; the contact when absent
+   */
+  async report(
+    number: string,
+    id: string,
+    status: 'delivered' | 'read' | 'failed',
+    by?: string,
+  ): Promise<void> {
     const phone = this.#phone(number);
     const to = phone.shown.get(id)?.to;
     if (to === undefined) throw new Error('no such message was sent');
-    if (status !== 'failed') return await this.#board.report(phone, id, status);
+    if (status !== 'failed') return await this.#board.report(phone, id, status, by);
     const from = addressOf(this.#board.directory.byName(to));
     const attrs = { class: 'message', id, from, error: '500', t: now() };
     phone.companion?.wire?.send({ tag: 'ack', attrs });

@@ -86,10 +86,11 @@ export class Switchboard {
     await this.media.stop();
   }
 
-  /** Tells the sender's device how far a message got. */
-  async report(phone: Phone, id: string, status: 'delivered' | 'read'): Promise<void> {
+  /** Tells the sender's device how far a message got. @param by the address of who says so; the contact when absent */
+  async report(phone: Phone, id: string, status: 'delivered' | 'read', by?: string): Promise<void> {
     const to = phone.shown.get(id)?.to ?? '';
-    const attrs: BinaryNode['attrs'] = { id, from: addressOf(this.directory.byName(to)), t: now() };
+    const from = by ?? addressOf(this.directory.byName(to));
+    const attrs: BinaryNode['attrs'] = { id, from, t: now() };
     if (status === 'read') attrs.type = 'read';
     const node = { tag: 'receipt', attrs };
     await phone.companion?.offer(`receipt:${id}:${attrs.type ?? ''}`, async () => node);
