@@ -623,7 +623,7 @@ t.test('a far side that asks again is answered, after a restart too', async (t) 
 t.test('only who a message was sent to may report on it or ask for it again', async (t) => {
   const { phone, port, session } = await linked();
   const [bia, real] = ['+5511900000181', '+551100000181'];
-  const ben = phoneNumber(9002);
+  const ben = phoneNumber(9046);
   await network.renumber(bia, real);
   const hidden = { phone: null, networkId: '8812345679@lid' };
   await session.send(textTo(ben, 'msg_of_ben'), patient());
