@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
 import t from 'tap';
 import { isSignedBy } from '../../../drivers/msgapp_web/xeddsa.ts';
+import { SigningPair } from '../../networks/msgapp_web/signing-pair.ts';
 
 /** What the protocol's library verifies with, in JavaScript. */
 interface Curve {
@@ -24,6 +25,8 @@ t.test("signatures are judged as the protocol's library judges them", async (t) 
     const signature = Buffer.from(curve.sign(pair.private, message));
     t.equal(isSignedBy(key, message, signature), true);
     t.equal(isSignedBy(key, flipped(message, n % 8), signature), false, 'another message');
+    const signing = new SigningPair();
+    t.ok(curve.verify(signing.keys.public, message, signing.sign(message)), 'signed natively');
     const bit = (n * 13) % 512;
     const changed = flipped(signature, bit);
     t.equal(isSignedBy(key, message, changed), curve.verify(key, message, changed), `bit ${bit}`);

@@ -1,7 +1,7 @@
 import type {
-  AuthenticationCreds,
   BinaryNode,
   proto,
+  SignalCreds,
   SignalDataSet,
   SignalDataTypeMap,
   SignalRepositoryWithLIDStore,
@@ -9,6 +9,7 @@ import type {
 import type { Library } from '../../../drivers/msgapp_web/library.ts';
 import { libraryLog } from '../../../drivers/msgapp_web/library-log.ts';
 import { withoutOldChains } from '../../../drivers/msgapp_web/session-record.ts';
+import { SigningPair } from './signing-pair.ts';
 
 const silent = libraryLog({ debug() {}, info() {}, warn() {}, error() {} }, '');
 
@@ -30,7 +31,8 @@ export class Endpoint {
   readonly phone: string | null;
   /** The opaque id that the network gives a person: digits. */
   readonly hidden: string;
-  readonly keys: AuthenticationCreds;
+  readonly identity = new SigningPair();
+  readonly keys: SignalCreds;
   /** How many devices there are, all with the keys of the first. */
   devices = 1;
   /** The numbers of devices for which the network has no keys any more. */
@@ -44,7 +46,13 @@ export class Endpoint {
     this.#library = library;
     this.phone = phone;
     this.hidden = hidden;
-    this.keys = library.initAuthCreds();
+    const keyPair = library.Curve.generateKeyPair();
+    const signature = this.identity.sign(library.generateSignalPubKey(keyPair.public));
+    this.keys = {
+      signedIdentityKey: this.identity.keys,
+      signedPreKey: { keyPair, signature, keyId: 1 },
+      registrationId: library.generateRegistrationId(),
+    };
     const store = library.addTransactionCapability(
       {
         get: (type, ids) => this.#get(type, ids),

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
 import type { KeyPair, proto } from 'baileys';
 import type { Library } from '../../../drivers/msgapp_web/library.ts';
+import { SigningPair } from './signing-pair.ts';
 
 /** What vouches for a server: the chain that it shows and the key that the chain is about. */
 export interface ServerIdentity {
@@ -15,22 +16,22 @@ export function makeIdentity(library: Library): {
 } {
   const { Curve, proto } = library;
   const [root, intermediate, keys] = [
-    Curve.generateKeyPair(),
-    Curve.generateKeyPair(),
+    new SigningPair(),
+    new SigningPair(),
     Curve.generateKeyPair(),
   ];
   const { Details } = proto.CertChain.NoiseCertificate;
-  const sign = (signer: KeyPair, fields: object) => {
+  const sign = (signer: SigningPair, fields: object) => {
     const details = Details.encode(Details.fromObject(fields)).finish();
-    return { details, signature: Curve.sign(Buffer.from(signer.private), details) };
+    return { details, signature: signer.sign(details) };
   };
   const chain = proto.CertChain.encode(
     proto.CertChain.fromObject({
-      intermediate: sign(root, { serial: 1, issuerSerial: 0, key: intermediate.public }),
+      intermediate: sign(root, { serial: 1, issuerSerial: 0, key: intermediate.keys.public }),
       leaf: sign(intermediate, { serial: 2, issuerSerial: 1, key: keys.public }),
     }),
   ).finish();
-  return { rootPublicKey: Buffer.from(root.public), identity: { keys, chain } };
+  return { rootPublicKey: Buffer.from(root.keys.public), identity: { keys, chain } };
 }
 
 /** One side of an encrypted stream. */

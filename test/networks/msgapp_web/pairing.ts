@@ -152,24 +152,22 @@ export class Pairing {
 
 /** What a device hears that a phone vouches for. */
 export function successNode(
-  { proto, Curve, hmacSign, WA_ADV_ACCOUNT_SIG_PREFIX }: Library,
+  { proto, hmacSign, WA_ADV_ACCOUNT_SIG_PREFIX }: Library,
   id: string,
   link: { readonly owner: Endpoint; readonly device: number; readonly candidate: Candidate },
 ): BinaryNode {
   const { owner, device, candidate } = link;
-  const { public: key, private: signing } = owner.keys.signedIdentityKey;
   const details = proto.ADVDeviceIdentity.encode({
     rawId: device,
     timestamp: Math.floor(Date.now() / 1_000),
     keyIndex: device,
   }).finish();
-  const accountSignature = Curve.sign(
-    Buffer.from(signing),
+  const accountSignature = owner.identity.sign(
     Buffer.concat([WA_ADV_ACCOUNT_SIG_PREFIX, details, candidate.identity]),
   );
   const signed = proto.ADVSignedDeviceIdentity.encode({
     details,
-    accountSignatureKey: key,
+    accountSignatureKey: owner.identity.keys.public,
     accountSignature,
   }).finish();
   const sealed = proto.ADVSignedDeviceIdentityHMAC.encode({
