@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { runGateway } from '../harness/gateway.ts';
 import { installedClients } from '../harness/installed-clients.ts';
+import { tsc } from '../harness/packed.ts';
 
 /** What must and must not compile against the types of each generator. */
 const programs = {
@@ -50,17 +51,18 @@ t.test(
       const folder = await mkdtemp(join(tmpdir(), 'generated-'));
       t.teardown(() => rm(folder, { recursive: true, force: true }));
       const run = (command: string, ...args: readonly string[]) =>
-        promisify(execFile)(join(clients, command), args, { cwd: folder }).then(
+        promisify(execFile)(command, args, { cwd: folder }).then(
           () => '',
           ({ stdout, stderr }) => `${stdout}${stderr}`,
         );
       await writeFile(join(folder, 'openapi.yaml'), document);
       const [generator = '', ...args] = generate;
-      t.equal(await run(generator, ...args), '', `${name} reads the document`);
+      t.equal(await run(join(clients, generator), ...args), '', `${name} reads the document`);
       await writeFile(join(folder, 'program.ts'), `${program}${checks}`);
       const strict = ['--noEmit', '--strict', '--allowImportingTsExtensions', '--module', 'esnext'];
       const module = ['--target', 'es2022', '--moduleResolution', 'bundler', 'program.ts'];
-      t.equal(await run('tsc', ...strict, ...module), '', `${name}: the program compiles`);
+      const compiler = [process.execPath, tsc] as const;
+      t.equal(await run(...compiler, ...strict, ...module), '', `${name}: the program compiles`);
     }
   },
 );
