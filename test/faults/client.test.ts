@@ -7,7 +7,7 @@ import { outbox, pair, phoneNumber, receive, until } from '../harness/story.ts';
 
 /** How often the gateway is killed: at full size, for a minute every five seconds. */
 const kills = scaled(12, 3);
-const betweenKillsMs = scale < 1 ? 2_000 : 5_000;
+const betweenKillsMs = scale < 1 ? 1_000 : 5_000;
 
 t.test('a program with the client, on a gateway that is killed again and again', async (t) => {
   const gateway = await runGateway(t, { databaseUrl: null });
