@@ -1,5 +1,5 @@
-import type { Locator, Page, Route } from 'playwright-core';
-import t from 'tap';
+import type { Browser, Locator, Page, Route } from 'playwright-core';
+import t, { type Test } from 'tap';
 import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
 import type { ClientAnswer } from '../../harness/client.ts';
 import { runGateway } from '../../harness/gateway.ts';
@@ -17,6 +17,24 @@ interface Webhook {
 }
 
 const phone = phoneNumber(1);
+const file = t;
+let browser: Promise<Browser> | undefined;
+let usual: ReturnType<typeof runGateway> | undefined;
+
+/** A page of the test's own, in the browser of all tests of the file. */
+async function newPage(t: Test): Promise<Page> {
+  browser ??= startBrowser(file);
+  const page = await (await browser).newPage();
+  page.setDefaultTimeout(15_000);
+  t.teardown(() => page.close());
+  return page;
+}
+
+/** The gateway of the tests without settings of their own. */
+function usualGateway(): ReturnType<typeof runGateway> {
+  usual ??= runGateway(file, { databaseUrl: null });
+  return usual;
+}
 
 /** A double click whose second click comes when the first has been answered and the button is there again. */
 async function clickTwice(page: Page, button: Locator, path: string): Promise<void> {
@@ -59,8 +77,7 @@ t.test('a webhook changes in what was changed alone', { skip: skipWithoutBrowser
     return events.includes('message.read') ? undefined : true;
   });
 
-  const page = await (await startBrowser(t)).newPage();
-  page.setDefaultTimeout(15_000);
+  const page = await newPage(t);
   await signIn(page, origin, gateway.key);
   await page.goto(`${origin}/console#/webhooks/${(await listed()).id}`);
   await page
@@ -177,7 +194,7 @@ t.test(
   'signing that another turned on keeps its secret',
   { skip: skipWithoutBrowser },
   async (t) => {
-    const gateway = await runGateway(t, { databaseUrl: null });
+    const gateway = await usualGateway();
     const { api } = gateway;
     const { origin } = new URL(gateway.baseUrl);
     const { url } = await startReceiver(t);
@@ -188,8 +205,7 @@ t.test(
     const path = `/webhooks/${webhook.id}/signing-secret`;
     const rotate = async () => secretOf(await api.post(path)) ?? '';
 
-    const page = await (await startBrowser(t)).newPage();
-    page.setDefaultTimeout(15_000);
+    const page = await newPage(t);
     await signIn(page, origin, gateway.key);
     await page.goto(`${origin}/console#/webhooks/${webhook.id}`);
     const turnOn = page.getByRole('button', { name: 'Turn signing on' });
@@ -230,11 +246,12 @@ t.test(
     await api.delete(path);
     await page.getByText(fourth).waitFor({ state: 'detached' });
     t.pass('a secret goes when another turns signing off');
+    await api.delete(`/webhooks/${webhook.id}`);
   },
 );
 
 t.test('a delivery that is being read stays', { skip: skipWithoutBrowser }, async (t) => {
-  const gateway = await runGateway(t, { databaseUrl: null });
+  const gateway = await usualGateway();
   const { api } = gateway;
   const { origin } = new URL(gateway.baseUrl);
   let answer = 200;
@@ -245,8 +262,7 @@ t.test('a delivery that is being read stays', { skip: skipWithoutBrowser }, asyn
   await pair(api, phone);
   const write = (text: string) => receive(api, phone, { from: { phone: phoneNumber(101) }, text });
   await write('the first');
-  const page = await (await startBrowser(t)).newPage();
-  page.setDefaultTimeout(15_000);
+  const page = await newPage(t);
   await signIn(page, origin, gateway.key);
   await page.goto(`${origin}/console#/webhooks/${webhook.id}`);
   const open = page.locator('.rows details[open]');
