@@ -18,7 +18,8 @@ import {
   untilStatus,
 } from '../harness/story.ts';
 import { doneWithin } from '../harness/times.ts';
-import { startRabbitmq } from '../servers/rabbitmq.ts';
+import { FaultyServer } from '../plugins/storage/faulty-server.ts';
+import { serverUrl } from '../servers/borrow.ts';
 
 const phone = phoneNumber(1);
 const contact = phoneNumber(999);
@@ -29,8 +30,7 @@ const soonMs = 1_000;
 
 t.test('two processes are one gateway: one holds the sessions, the other is asked', async (t) => {
   const database = await engines.mariadb.create(t);
-  const rabbitmq = await startRabbitmq();
-  t.teardown(() => rabbitmq.remove());
+  const rabbitmq = await FaultyServer.open(await serverUrl('rabbitmq'), t);
   const shared = { DATABASE_URL: database.url, AMQP_URL: rabbitmq.url };
   const holder = await runGateway(t, { databaseUrl: database.url, settings: shared });
   const secret = { GATEWAY_SECRET: holder.secret };
@@ -143,8 +143,7 @@ t.test('two processes are one gateway: one holds the sessions, the other is aske
   });
 
   await t.test('RabbitMQ hangs', async (t) => {
-    await rabbitmq.freeze();
-    t.teardown(() => rabbitmq.thaw());
+    rabbitmq.stall();
     await doneWithin(t, 8_000, 'at the network', () => send(t, b, 'found by the sweep'));
     await until('both to notice', async () => {
       const probes = [holder, asked].map(({ baseUrl }) => fetch(new URL('/readyz', baseUrl)));
@@ -152,7 +151,7 @@ t.test('two processes are one gateway: one holds the sessions, the other is aske
       return answers.every(({ status }) => status === 503) ? true : undefined;
     });
     await send(t, b, 'and the next');
-    rabbitmq.thaw();
+    rabbitmq.recover();
     await until('both to be ready again', async () => {
       const probes = [holder, asked].map(({ baseUrl }) => fetch(new URL('/readyz', baseUrl)));
       const answers = await Promise.all(probes);
