@@ -4,6 +4,12 @@ import { runGateway } from '../../harness/gateway.ts';
 import { pair, phoneNumber, receive, successOf } from '../../harness/story.ts';
 
 const [phone, ada] = [phoneNumber(1), phoneNumber(101)];
+/** A place, a moment when it is another day there than in UTC, that day, and when it began. */
+const places = [
+  ['Pacific/Kiritimati', '2026-03-08T10:30:00Z', '2026-03-09', '2026-03-08T10:00:00.000Z'],
+  ['America/New_York', '2026-01-05T03:00:00Z', '2026-01-04', '2026-01-04T05:00:00.000Z'],
+] as const;
+
 const yearMs = 366 * 86_400_000;
 
 t.test('days as the console shows and takes them', { skip: skipWithoutBrowser }, async (t) => {
@@ -101,5 +107,26 @@ t.test('days as the console shows and takes them', { skip: skipWithoutBrowser },
       t.equal(new URL((await asking).url()).searchParams.get('until'), until, day);
     }
     await context.close();
+  });
+
+  await t.test('a webhook is recovered since the day that it is', async (t) => {
+    const body = { url: 'http://127.0.0.1:9/hook', subscribed_to: ['message.received'] };
+    const { webhook } = await successOf<{ webhook: { id: string } }>(api.post('/webhooks', body));
+    for (const [timezoneId, now, day, since] of places) {
+      const context = await browser.newContext({ timezoneId });
+      context.setDefaultTimeout(15_000);
+      const page = await context.newPage();
+      await page.clock.setFixedTime(new Date(now));
+      await signIn(page, origin, gateway.key);
+      await page.goto(`${origin}/console#/webhooks/${webhook.id}`);
+      const field = page.locator('input[type=date]');
+      t.equal(await field.inputValue(), day, timezoneId);
+      const asking = page.waitForRequest(
+        (request) => request.method() === 'POST' && request.url().endsWith('/recover'),
+      );
+      await field.locator('xpath=ancestor::form').locator('button[type=submit]').click();
+      t.match((await asking).postDataJSON(), { since }, 'its midnight');
+      await context.close();
+    }
   });
 });

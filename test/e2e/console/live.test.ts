@@ -2,8 +2,17 @@ import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
 import { runGateway } from '../../harness/gateway.ts';
+import { ownTenant } from '../../harness/own-tenant.ts';
 import { openRows } from '../../harness/rows.ts';
-import { pair, phoneNumber, receive, until } from '../../harness/story.ts';
+import {
+  commandLine,
+  connected,
+  pair,
+  phoneNumber,
+  receive,
+  successOf,
+  until,
+} from '../../harness/story.ts';
 
 const phone = phoneNumber(1);
 const gateway = await runGateway(t, { databaseUrl: null });
@@ -232,4 +241,52 @@ t.test('a busy tenant', { skip: skipWithoutBrowser }, async (t) => {
   await setVisibility('visible');
   await page.getByRole('log').getByText('to a hidden tab').waitFor();
   t.ok(reads > 0, 'until it is shown');
+});
+
+t.test('what changes without an event', { skip: skipWithoutBrowser }, async (t) => {
+  const { id, key, api } = await ownTenant(gateway, 'Quiet');
+  const ada = phoneNumber(101);
+  await pair(api, phone);
+  await receive(api, phone, { from: { phone: ada, name: 'Ada' }, text: 'Hello' });
+  const context = await newContext(t, 20_000);
+  const [accounts, talk] = [await context.newPage(), await context.newPage()];
+  for (const page of [accounts, talk]) await signIn(page, origin, key);
+  await talk.goto(`${origin}/console#/conversations`);
+  await talk.getByRole('link', { name: /Ada/ }).click();
+  await talk.getByRole('log').getByText('Hello').waitFor();
+  const badge = (text: string) => accounts.locator('.badge').getByText(text, { exact: true });
+  await badge('Connected').waitFor();
+  const draft = talk.getByLabel('Message to Ada');
+  await draft.fill('a draft');
+  const waits = talk.getByText('what you send waits until it is connected');
+
+  await successOf(api.put('/sandbox/network', { reachable: false }));
+  await badge('Connecting').waitFor();
+  t.pass('an open list of accounts shows that the network is away');
+  await waits.waitFor();
+  t.pass('an open conversation says so');
+  t.equal(await draft.inputValue(), 'a draft', 'and keeps the draft');
+
+  await successOf(api.put('/sandbox/network', { reachable: true }));
+  await connected(api, phone);
+  await badge('Connected').waitFor();
+  await waits.waitFor({ state: 'detached' });
+  t.pass('and both show that it is back');
+
+  const set = async (status: string) => {
+    await commandLine(t, gateway, ['tenants', 'update', id, '--status', status]);
+    // As when somebody comes back to the tab.
+    await talk.evaluate("dispatchEvent(new Event('visibilitychange'))");
+  };
+  await set('suspended');
+  const refused = talk.locator('.composer').getByText('The account holder is suspended');
+  await refused.waitFor();
+  t.pass('an open conversation says that its account holder is suspended');
+  await talk.getByRole('button', { name: 'New message' }).click();
+  const dialog = talk.getByRole('dialog');
+  await dialog.getByText('The account holder is suspended').waitFor();
+  await set('active');
+  await refused.waitFor({ state: 'detached' });
+  await dialog.getByText('The account holder is suspended').waitFor({ state: 'detached' });
+  t.pass('and no longer, once it is active');
 });
