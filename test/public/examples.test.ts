@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { Connection } from 'rabbitmq-client';
 import t, { type Test } from 'tap';
 import { runGateway } from '../harness/gateway.ts';
+import { ownTenant } from '../harness/own-tenant.ts';
 import { outsidePackage } from '../harness/packed.ts';
 import { startProgram } from '../harness/processes.ts';
 import { messageOf, outbox, pair, phoneNumber, receive, until } from '../harness/story.ts';
-import { runWalk } from '../harness/walk.ts';
+import { runWalk, walked } from '../harness/walk.ts';
 import { serverUrl } from '../servers/borrow.ts';
 
 const project = join(import.meta.dirname, '../..');
@@ -19,18 +20,30 @@ async function readmeBlock(): Promise<string> {
   return /^```js\n([\s\S]*?)^```$/m.exec(chapter)?.[1] ?? '';
 }
 
-/** A gateway, and a folder of somebody else's with the examples in it, from which `start` runs one. */
-async function world(t: Test) {
-  const gateway = await runGateway(t, { databaseUrl: null });
+/** Somebody else's folder with the examples in it. */
+async function examplesPackage() {
   const files = { 'readme.mjs': await readmeBlock() };
   for (const name of names) Object.assign(files, { [name]: await read(`examples/${name}`) });
-  const { folder } = await outsidePackage(t.testdir(), files);
-  const { baseUrl: BASE, mcpUrl: MCP_URL, key: KEY } = gateway;
-  const start = (name: string, further: NodeJS.ProcessEnv = {}, args: readonly string[] = []) => {
+  return await outsidePackage(t.testdir(), files);
+}
+
+// Of all examples. The last of them kills the gateway.
+const gateway = await runGateway(t, { databaseUrl: null });
+const { folder } = await examplesPackage();
+
+/** Answers what starts a program of the folder with a tenant's key. */
+function starter(t: Test, KEY: string) {
+  const { baseUrl: BASE, mcpUrl: MCP_URL } = gateway;
+  return (name: string, further: NodeJS.ProcessEnv = {}, args: readonly string[] = []) => {
     const env = { BASE, MCP_URL, KEY, NODE_OPTIONS: '', ...further };
     return startProgram(t, [process.execPath, name, ...args], env, folder);
   };
-  return { gateway, api: gateway.api, folder, start };
+}
+
+/** A tenant of the test's own. */
+async function world(t: Test) {
+  const { api, key } = await ownTenant(gateway, t.name);
+  return { api, start: starter(t, key) };
 }
 
 t.test('the index of the examples names each of them', async (t) => {
@@ -40,17 +53,22 @@ t.test('the index of the examples names each of them', async (t) => {
 });
 
 t.test(
-  'first-message.mjs can run twice, and the walk and the program of the README after it',
+  'the walk of the README, word for word, first-message.mjs, and both again with the program of the README',
   async (t) => {
-    const { gateway, api, start } = await world(t);
-    const other = phoneNumber(5);
+    // The walk speaks of the default port; the test moves it to a free one and changes nothing else.
+    const { api, baseUrl, key } = gateway;
+    const printed = await runWalk(t, baseUrl, key);
+    for (const pattern of walked) t.match(printed, pattern);
+    const start = starter(t, key);
+    const other = phoneNumber(6);
     await pair(api, other);
     for (const _ of [1, 2]) {
       const program = start('first-message.mjs');
       t.equal((await program.exit).code, 0, program.output);
       t.match(program.output, /^\+12025550111 is connected\nread at 20\S+Z\n$/);
     }
-    await runWalk(t, gateway.baseUrl, gateway.key);
+    const again = await runWalk(t, baseUrl, key);
+    t.match(again, /"status":"read"[\s\S]*"text":"Hello back!"/, 'it can be walked again');
     await api.delete(`/channels/msgapp-web/connections/${other}`);
     const program = start('readme.mjs');
     await program.waitFor(/^accepted msg_\w+$/m);
@@ -64,7 +82,7 @@ t.test(
 );
 
 t.test('support-bot.mjs answers, passes on, and goes on where it was', async (t) => {
-  const { api, folder, start } = await world(t);
+  const { api, start } = await world(t);
   const [phone, desk] = [phoneNumber(1), phoneNumber(2)];
   const [ada, bob] = [phoneNumber(3), phoneNumber(4)];
   await pair(api, phone);
@@ -135,17 +153,17 @@ t.test('support-bot.mjs answers, passes on, and goes on where it was', async (t)
 });
 
 t.test('agent.mjs answers a message, and asks any model', async (t) => {
-  const { api, folder, start } = await world(t);
+  const { api, start } = await world(t);
   const without = start('agent.mjs');
   t.equal((await without.exit).code, 0);
   t.match(without.output, /^No account is connected\.$/m);
 
-  const phone = phoneNumber(1);
+  const phone = phoneNumber(11);
   await pair(api, phone);
-  await pair(api, phoneNumber(5));
+  await pair(api, phoneNumber(15));
   const agent = start('agent.mjs');
   await agent.waitFor(/^calls wait_for_messages/m);
-  const from = { phone: phoneNumber(2), name: 'Ada' };
+  const from = { phone: phoneNumber(12), name: 'Ada' };
   await until('the agent', async () => {
     await api.post(`/sandbox/phones/${phone}/inbound`, { from, text: 'It is broken' });
     return agent.output.includes('I have answered.') || undefined;
@@ -166,8 +184,8 @@ t.test('agent.mjs answers a message, and asks any model', async (t) => {
 });
 
 t.test('queue-sender.mjs sends each job once, and lets it go when it is accepted', async (t) => {
-  const { gateway, api, start } = await world(t);
-  const phone = phoneNumber(1);
+  const { api, start } = await world(t);
+  const phone = phoneNumber(21);
   const AMQP_URL = await serverUrl('rabbitmq');
   const rabbit = new Connection(AMQP_URL);
   t.teardown(() => rabbit.close());
@@ -179,7 +197,7 @@ t.test('queue-sender.mjs sends each job once, and lets it go when it is accepted
   });
   const put = (messageId: string | undefined, body: unknown) =>
     publisher.send({ routingKey: queue, durable: true, ...(messageId && { messageId }) }, body);
-  const job = (text: string) => ({ to: { phone: phoneNumber(2) }, text });
+  const job = (text: string) => ({ to: { phone: phoneNumber(22) }, text });
 
   const sender = start('queue-sender.mjs', { AMQP_URL, QUEUE: queue });
   await sender.waitFor(/^working off /m);
