@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ import { client } from '../harness/client.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { guideBlocks, guideFiles } from '../harness/guide.ts';
 import { awaitMidnight } from '../harness/midnight.ts';
-import { outsidePackage } from '../harness/packed.ts';
+import { outsidePackage, tarball } from '../harness/packed.ts';
 import { freePort } from '../harness/ports.ts';
 import { startProcess } from '../harness/processes.ts';
 import {
@@ -23,6 +24,51 @@ import {
   untilMessage,
 } from '../harness/story.ts';
 import { probe } from './probe.ts';
+
+const project = join(import.meta.dirname, '../..');
+
+/** The lines of a Dockerfile that begin with an instruction, without it. */
+function lines(text: string, instruction: string): readonly string[] {
+  return [...text.matchAll(new RegExp(`^${instruction} (.+)$`, 'gm'))].map(([, line = '']) => line);
+}
+
+/** Makes the image's folder as the page about production does, of a package that is compiled; answers how it starts. */
+async function makeImage(
+  folder: string,
+  own: string,
+): Promise<{
+  readonly image: string;
+  readonly env: Record<string, string>;
+  readonly program: string;
+}> {
+  const dockerfile = readFileSync(join(project, 'Dockerfile'), 'utf8');
+  const [image, context] = [join(folder, 'image'), join(folder, 'context')];
+  execFileSync('tar', ['-xzf', await tarball(), '--strip-components=1', '-C', image]);
+  for (const name of readdirSync(join(project, 'node_modules'))) {
+    if (name.startsWith('.')) continue;
+    symlinkSync(join(project, 'node_modules', name), join(image, 'node_modules', name));
+  }
+  const links = lines(dockerfile, 'RUN').flatMap((line) => /ln -s .+$/.exec(line) ?? []);
+  for (const link of links) execFileSync('sh', ['-c', link], { cwd: image });
+
+  for (const name of ['built', 'package.json']) {
+    const [from, to] = [join(own, name), join(context, 'templates-plugin', name)];
+    cpSync(from, to, { recursive: true });
+  }
+  cpSync(join(own, 'gateway.json'), join(context, 'gateway.json'));
+  const further = (await guideBlocks('docs/production.md')).find(
+    ({ language }) => language === 'dockerfile',
+  );
+  const text = further?.text ?? '';
+  for (const line of lines(text, 'COPY')) {
+    const [from = '', to = ''] = line.split(' ');
+    const target = join(image, to.endsWith('/') ? `${to}${from}` : to);
+    cpSync(join(context, from), target, { recursive: true });
+  }
+  const env = Object.fromEntries(lines(text, 'ENV').map((line) => line.split('=')));
+  const [, program = ''] = JSON.parse(lines(dockerfile, 'CMD')[0] ?? '[]') as string[];
+  return { image, env, program };
+}
 
 t.test('the plugin of docs/plugins.md', async (t) => {
   const blocks = await guideBlocks('docs/plugins.md');
@@ -39,6 +85,24 @@ t.test('the plugin of docs/plugins.md', async (t) => {
   );
   const { folder, compile } = await outsidePackage(t.testdir(), { ...files, 'probe.ts': probe });
   t.equal(await compile(), '', 'every file is compiled strictly');
+
+  await t.test('in the image that the page about production makes', async (t) => {
+    const made = t.testdir({ image: { node_modules: {} }, context: {} });
+    const { image, env, program } = await makeImage(made, folder);
+    const [PORT, TEST_API_KEY] = [String(await freePort()), `gw_test_${'a'.repeat(43)}`];
+    const settings = {
+      ...env,
+      PORT,
+      TEST_API_KEY,
+      DATA_DIR: join(made, 'data'),
+      LOG_LEVEL: 'warn',
+    };
+    const started = startProcess(t, [program, 'serve'], settings, image);
+    const origin = `http://127.0.0.1:${PORT}`;
+    await started.waitForOk(`${origin}/readyz`);
+    const api = client(`${origin}/v1`, TEST_API_KEY);
+    t.match(await api.get('/templates'), { status: 200, body: { templates: [{}, {}] } });
+  });
   const { NODE_OPTIONS: _, ...env } = process.env;
   const script = commands.map(({ text }) => text).join('\n');
   const own = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {
