@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { eventTypes } from '../../core/contracts/events.ts';
 import { checkBehaving, pairBehaving } from '../harness/behaviours.ts';
 import type { Client } from '../harness/client.ts';
 import { engines } from '../harness/databases.ts';
+import { eventsClient, newSecret, startCallback } from '../harness/event-callback.ts';
 import { killInTurn } from '../harness/exactness.ts';
 import { runGateway } from '../harness/gateway.ts';
+import { header } from '../harness/receiver.ts';
 import { openRows } from '../harness/rows.ts';
 import { scale, scaled } from '../harness/scale.ts';
 import { startSending } from '../harness/sending.ts';
@@ -101,14 +104,40 @@ function outOfOrder(events: readonly ReadEvent[]): readonly string[] {
   });
 }
 
+/** A callback of MCP Events for every type, which refuses every third event at first. */
+async function subscribeCallback(t: Test, mcpUrl: string, key: string) {
+  const secret = newSecret();
+  const seen = new Set<string>();
+  const callback = await startCallback(
+    t,
+    () => secret,
+    (received) => {
+      const id = header(received, 'webhook-id');
+      if (seen.has(id)) return 204;
+      seen.add(id);
+      return seen.size % 3 === 0 ? 503 : 204;
+    },
+  );
+  const ask = await eventsClient(t, mcpUrl, key);
+  for (const name of eventTypes) {
+    const delivery = { mode: 'webhook', url: callback.receiver.url(`/${name}`), secret };
+    t.notOk((await ask('events/subscribe', { name, arguments: {}, delivery })).error, name);
+  }
+  return callback;
+}
+
 const idsOf = (events: readonly ReadEvent[]): string[] => events.map(({ id }) => id);
 
 t.test(
-  'two processes are killed in turn while programs read events',
+  'two processes are killed in turn while programs read events, and a callback of MCP gets them',
   { timeout: 900_000 },
   async (t) => {
     const database = await engines.mariadb.create(t);
-    const settings = { AMQP_URL: await serverUrl('rabbitmq'), GATEWAY_SESSIONS__LEASE_S: leaseS };
+    const settings = {
+      AMQP_URL: await serverUrl('rabbitmq'),
+      GATEWAY_SESSIONS__LEASE_S: leaseS,
+      GATEWAY_MCP__EVENT_RETRY_DELAYS_S: '[1, 1, 1, 1]',
+    };
     const one = await runGateway(t, { databaseUrl: database.url, settings });
     const two = await runGateway(t, {
       databaseUrl: database.url,
@@ -118,6 +147,7 @@ t.test(
     const gateways = [one, two] as const;
     const rows = openRows(t, database.url);
     const subscriber = await subscribe(t, one.api);
+    const callback = await subscribeCallback(t, one.mcpUrl, one.key);
     const { cursor } = bodyOf<EventsBody>(await one.api.get('/events?timeout_s=0'));
 
     const followers = {
@@ -157,6 +187,17 @@ t.test(
     }
     t.ok((steady.failures.get('no answer') ?? 0) > 0, 'its gateway was killed meanwhile');
 
+    const waiting = async (): Promise<number> => {
+      const [row] = await rows.rows<{ n: number }>(
+        "select (select count(*) from messages where status in ('queued', 'sending')) + (select count(*) from deliveries where state = 'waiting') as n",
+      );
+      return row?.n ?? 0;
+    };
+    await until(
+      'every delivery to end',
+      async () => ((await waiting()) === 0 ? true : undefined),
+      180_000,
+    );
     await checkBehaving(t, { gateways, databaseUrl: database.url }, sending, subscriber);
     const bodies = new Set(
       subscriber.receiver.at('/steady').map(({ rawBody }) => rawBody.toString('utf8')),
@@ -166,5 +207,18 @@ t.test(
       [...bodies].sort(),
       'webhooks got the same set, byte for byte',
     );
+
+    const ended = await rows.rows<{ id: string; type: string }>('select id, type from events');
+    for (const name of eventTypes) {
+      const got = new Set(callback.events(`/${name}`).map(({ eventId }) => eventId));
+      const ofType = ended.filter(({ type }) => type === name).map(({ id }) => id);
+      t.same([...got].sort(), ofType.sort(), `${name}: each event, and no other id`);
+    }
+    const renamed = callback.receiver.received.filter((request) => {
+      const { eventId } = JSON.parse(request.rawBody.toString('utf8')) as { eventId?: string };
+      return eventId !== undefined && header(request, 'webhook-id') !== eventId;
+    });
+    t.same(renamed, [], 'each attempt goes under the id of its event');
+    t.same(callback.unsigned, []);
   },
 );
