@@ -1,9 +1,10 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import t from 'tap';
-import { client } from '../harness/client.ts';
-import { runGateway } from '../harness/gateway.ts';
+import t, { type Test } from 'tap';
+import { type Client, client } from '../harness/client.ts';
+import { type RunningGateway, runGateway } from '../harness/gateway.ts';
+import { ownTenant } from '../harness/own-tenant.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { bodyOf, phoneNumber, sendAccepted, until, untilMessage } from '../harness/story.ts';
 import { besideMachine, figuresOf, isWithin, type Times } from '../harness/times.ts';
@@ -149,15 +150,31 @@ t.test('a driver that misbehaves takes nobody else down', async (t) => {
   t.match(gateway.output(), /"call":"close"[^}]*does not come back/);
 });
 
+const usual = {
+  LOG_LEVEL: 'info',
+  GATEWAY_CHANNELS__KNOWN__DRIVER: driver,
+  GATEWAY_CHANNELS__KNOWN__OPTIONS: '{"recipients":"contacts"}',
+  GATEWAY_CHANNELS__IRC__DRIVER: driver,
+  GATEWAY_CHANNELS__IRC__OPTIONS: '{"recipients":"address","max_text":12}',
+  // Before the other one, whose addresses are read all the same.
+  GATEWAY_CHANNELS__BLIND__DRIVER: driver,
+  GATEWAY_CHANNELS__BLIND__OPTIONS: '{"recipients":"address","reads":false}',
+  GATEWAY_CHANNELS__GOOD__DRIVER: driver,
+  GATEWAY_CHANNELS__LOUD__DRIVER: driver,
+};
+const file = t;
+let shared: Promise<RunningGateway> | undefined;
+
+/** The gateway of all drivers that behave, and a client of a tenant of the test's own. */
+async function world(t: Test): Promise<{ readonly gateway: RunningGateway; readonly api: Client }> {
+  shared ??= runGateway(file, { databaseUrl: null, settings: usual });
+  const gateway = await shared;
+  const { api } = await ownTenant(gateway, t.name, 'live');
+  return { gateway, api };
+}
+
 t.test('a channel of a driver from outside refuses in words of its own', async (t) => {
-  const gateway = await runGateway(t, {
-    databaseUrl: null,
-    settings: {
-      GATEWAY_CHANNELS__KNOWN__DRIVER: driver,
-      GATEWAY_CHANNELS__KNOWN__OPTIONS: '{"recipients":"contacts"}',
-    },
-  });
-  const api = client(gateway.baseUrl, gateway.liveKey);
+  const { api } = await world(t);
   const connections = '/channels/known/connections';
   const step = { field: 'password', value: 'right' };
   const notAwaited = { status: 400, body: { error_code: 'step_not_awaited' } };
@@ -174,17 +191,7 @@ t.test('a channel of a driver from outside refuses in words of its own', async (
 });
 
 t.test('a network that names its contacts by addresses', async (t) => {
-  const gateway = await runGateway(t, {
-    databaseUrl: null,
-    settings: {
-      GATEWAY_CHANNELS__IRC__DRIVER: driver,
-      GATEWAY_CHANNELS__IRC__OPTIONS: '{"recipients":"address","max_text":12}',
-      // Before the other one, whose addresses are read all the same.
-      GATEWAY_CHANNELS__BLIND__DRIVER: driver,
-      GATEWAY_CHANNELS__BLIND__OPTIONS: '{"recipients":"address","reads":false}',
-    },
-  });
-  const api = client(gateway.baseUrl, gateway.liveKey);
+  const { gateway, api } = await world(t);
   const connections = '/channels/irc/connections';
   const asked = await api.post(connections, { identifier: 'asks@more' });
   const question = { field: 'server_name', label: 'Which server?', secret: false };
@@ -247,11 +254,7 @@ t.test('a network that names its contacts by addresses', async (t) => {
 });
 
 t.test('what a driver writes oddly is the same everywhere', async (t) => {
-  const gateway = await runGateway(t, {
-    databaseUrl: null,
-    settings: { GATEWAY_CHANNELS__GOOD__DRIVER: driver },
-  });
-  const api = client(gateway.baseUrl, gateway.liveKey);
+  const { api } = await world(t);
   const connections = '/channels/good/connections';
   await api.post(connections, { identifier: 'ada@home' });
   const step = { field: 'password', value: 'right' };
@@ -314,10 +317,8 @@ t.test('what a driver writes oddly is the same everywhere', async (t) => {
 });
 
 t.test('a driver that floods the log is written down by the second, and counted', async (t) => {
-  const settings = { LOG_LEVEL: 'info', GATEWAY_CHANNELS__GOOD__DRIVER: driver };
-  const gateway = await runGateway(t, { databaseUrl: null, settings });
-  const api = client(gateway.baseUrl, gateway.liveKey);
-  const connections = '/channels/good/connections';
+  const { gateway, api } = await world(t);
+  const connections = '/channels/loud/connections';
   await api.post(connections, { identifier: 'ada@home' });
   const step = { field: 'password', value: 'right' };
   t.match((await api.post(`${connections}/ada@home/steps`, step)).body, { status: 'connected' });
@@ -352,5 +353,5 @@ t.test('a driver that floods the log is written down by the second, and counted'
   const expected = 2_000 + 2 * Number(last) + (isOther ? 2 : 1);
   t.equal(counted(all), expected, 'the next line says how many were left out');
   const metrics = await (await fetch(new URL('/metrics', gateway.baseUrl))).text();
-  t.match(metrics, /driver_faults_total\{channel="good",kind="nonsense"\} 2000/, 'each is counted');
+  t.match(metrics, /driver_faults_total\{channel="loud",kind="nonsense"\} 2000/, 'each is counted');
 });
