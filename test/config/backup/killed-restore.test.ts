@@ -14,6 +14,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { putInPlace } from '../../../config/backup/placing.ts';
+import { administer } from '../../../config/commands/administer.ts';
+import { backUp } from '../../../config/commands/backup.ts';
+import { restore } from '../../../config/commands/restore.ts';
 import { createLog } from '../../../core/log.ts';
 import { connect } from '../../../plugins/storage/connection.ts';
 import { startProcess } from '../../harness/processes.ts';
@@ -50,7 +53,7 @@ t.test('wherever a restore is killed, the next one finds no trace of it', async 
     const process = startProcess(t, ['main.ts', ...line.split(' ')], { ...secret, ...env });
     return { ...(await process.exit), output: process.output };
   };
-  t.match(await run('migrate', { DATA_DIR: home }), { code: 0 });
+  await administer({ name: 'migrate' }, { ...secret, DATA_DIR: home });
   await mkdir(join(home, 'simulated-network'), { recursive: true });
   await copyFile(join(home, 'gateway.db'), join(home, 'simulated-network', 'network.sqlite'));
   const kept = join(home, 'media', 'kept', 'ten_a', '00');
@@ -61,7 +64,7 @@ t.test('wherever a restore is killed, the next one finds no trace of it', async 
   await connections.write('media_files').insert(row);
   await connections.close();
   const tar = join(place, 'backup.tar');
-  t.match(await run(`backup ${tar}`, { DATA_DIR: home }), { code: 0 });
+  await backUp(tar, { ...secret, DATA_DIR: home });
 
   const target = { DATA_DIR: data, DATABASE_URL: `sqlite:${join(place, 'gateway.db')}` };
   const hook = { NODE_OPTIONS: `--import=${killing}` };
@@ -116,9 +119,7 @@ t.test(
     t.notOk(existsSync(killed) || existsSync(copy), 'its copies of the data are gone');
     await rename(database, join(home, 'moved.db'));
     await writeFile(join(home, 'backup.tar'), '');
-    const restore = startProcess(t, ['main.ts', 'restore', join(home, 'backup.tar')], env);
-    t.match(await restore.exit, { code: 1 });
-    t.match(restore.output, / is there already/);
+    await t.rejects(restore(join(home, 'backup.tar'), env), { message: / is there already/ });
     t.equal(await readFile(join(kept, 'a picture'), 'utf8'), 'of Ada');
   },
 );
