@@ -65,14 +65,17 @@ t.test('a message that was handed over is not repeated once it is too old', asyn
   t.match(decide({}, taken), { end: { message: { status: 'sent', sentAt: 2_000 } } });
 });
 
-t.test('a message to a contact without an address, as an erased one, is not repeated', async (t) => {
-  const erased = { ...contact, private: true, phone: null };
-  for (const changes of [{}, { fence: 1 }, { fence: 1, unanswered: 'no_answer: silence' }]) {
-    const inTime = { ...snapshot, ...changes, now: queued.createdAt };
-    t.match(decideDispatch(dispatched, erased, inTime), {
-      end: { message: { status: 'failed', error: /^delivery_uncertain: / } },
-    });
-    const known = { ...erased, networkId: 'someone' };
-    t.match(decideDispatch(dispatched, known, inTime), { go: { status: 'queued' } });
-  }
-});
+t.test(
+  'a message to a contact without an address, as an erased one, is not repeated',
+  async (t) => {
+    const erased = { ...contact, private: true, phone: null };
+    for (const changes of [{}, { fence: 1 }, { fence: 1, unanswered: 'no_answer: silence' }]) {
+      const inTime = { ...snapshot, ...changes, now: queued.createdAt };
+      t.match(decideDispatch(dispatched, erased, inTime), {
+        end: { message: { status: 'failed', error: /^delivery_uncertain: / } },
+      });
+      const known = { ...erased, networkId: 'someone' };
+      t.match(decideDispatch(dispatched, known, inTime), { go: { status: 'queued' } });
+    }
+  },
+);
