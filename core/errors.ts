@@ -151,6 +151,8 @@ export interface GatewayErrorOptions {
   readonly cause?: unknown;
   /** The cause is a lasting condition with log lines of its own; each refusal is logged for debugging only. */
   readonly reported?: boolean;
+  /** Nothing was changed for sure, though a status from 500 on leaves that open. */
+  readonly unchanged?: boolean;
 }
 
 /** Marks the errors of every copy of this module: a plugin package may have one of its own. */
@@ -172,6 +174,8 @@ export class GatewayError extends Error {
   readonly retryAfterS: number | undefined;
   /** See `GatewayErrorOptions`. */
   readonly reported: boolean;
+  /** See `GatewayErrorOptions`. */
+  readonly unchanged: boolean;
   readonly [mark] = true;
 
   constructor(error: ErrorCode | ErrorDeclaration, options: GatewayErrorOptions = {}) {
@@ -182,6 +186,7 @@ export class GatewayError extends Error {
     this.status = status;
     this.details = options.details;
     this.reported = options.reported ?? false;
+    this.unchanged = options.unchanged ?? false;
     this.retryAfterS =
       options.retryAfterS === undefined ? undefined : Math.max(1, Math.ceil(options.retryAfterS));
   }

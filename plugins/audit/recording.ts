@@ -44,5 +44,5 @@ export function makeRecording({ storage, log }: RecordingParts): Audit['recordin
 
 /** Whether an error says that nothing was changed; any other leaves it open. Pure. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof GatewayError && error.status < 500;
+  return error instanceof GatewayError && (error.unchanged || error.status < 500);
 }

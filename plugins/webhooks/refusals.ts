@@ -32,7 +32,8 @@ export function urlNotAllowed(reason: string): GatewayError {
 /** The refusal of a URL whose host no name server tells: the URL may be right. @param reason a sentence */
 export function urlNotChecked(reason: string): GatewayError {
   const message = `body/url could not be checked: ${reason} Nothing was changed: try again, or correct what the name servers of the host say.`;
-  return new GatewayError('unavailable', { message, retryAfterS: 1, cause: new Error(reason) });
+  const cause = new Error(reason);
+  return new GatewayError('unavailable', { message, retryAfterS: 1, unchanged: true, cause });
 }
 
 /** For a name that could be taken for an id. */

@@ -58,6 +58,11 @@ for (const engine of databases) {
       record(() => Promise.reject(refused)),
       refused,
     );
+    const early = new GatewayError('unavailable', { unchanged: true });
+    await t.rejects(
+      record(() => Promise.reject(early)),
+      early,
+    );
     await recording(entry, create, () => null);
     t.same(await entries(), before, 'what was refused leaves none');
     const broken = new GatewayError('unavailable');
