@@ -10,6 +10,7 @@ const pageSize = 100;
 t.test('tenants with many events keep none with a single one waiting', async (t) => {
   const left = new Map(Array.from({ length: 8 }, (_, n) => [`busy_${n}`, 3 * pageSize]));
   left.set('quiet', 1);
+  left.set('deleted', 0);
   const cursors = new Map<string, number>();
   const order: string[] = [];
   const ended = new AbortController();
@@ -45,6 +46,7 @@ t.test('tenants with many events keep none with a single one waiting', async (t)
   await new Subscription(parts).run(ended.signal);
   t.equal(order.length, 8 * 3 * pageSize + 1, 'each is handled once');
   t.ok(order.indexOf('quiet') < 9 * pageSize, `the quiet one at place ${order.indexOf('quiet')}`);
+  t.notOk(cursors.has('deleted'), 'no row is made for a tenant without events');
 });
 
 t.test('what is erased while a handler takes its time is handed to none', async (t) => {
