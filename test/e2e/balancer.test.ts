@@ -140,7 +140,7 @@ function startRequests(ask: (path: string) => Promise<number>) {
       slowestMs = Math.max(slowestMs, Math.round(performance.now() - begunAt));
       count += 1;
       answers.set(status, (answers.get(status) ?? 0) + 1);
-      await sleep(5);
+      await sleep(50);
     }
   })();
   return {
