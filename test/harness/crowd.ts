@@ -36,6 +36,9 @@ interface Told {
 
 const dueAt = ({ answeredAt, retryAfterMs }: Told): number => answeredAt + retryAfterMs;
 
+/** Between two requests of `untilItPasses`, milliseconds; far from the time that was told, it asks less often. */
+const pauseMs = { near: 40, far: 300 } as const;
+
 /** What `untilItPasses` found. */
 export interface Passage {
   /** How often the request was refused before it passed. */
@@ -49,10 +52,7 @@ export interface Passage {
  * request that begins `retry_after_s` after a refusal may be refused, and none may pass more than a second earlier.
  * What a busy machine adds at the end of that time is no untruth: the longest that an answer has taken so far.
  */
-export async function untilItPasses(
-  request: () => Promise<ClientAnswer>,
-  everyMs = 40,
-): Promise<Passage> {
+export async function untilItPasses(request: () => Promise<ClientAnswer>): Promise<Passage> {
   const told: Told[] = [];
   const untruths: string[] = [];
   let slowestMs = 0;
@@ -76,6 +76,6 @@ export async function untilItPasses(
     }
     const seconds = (body as { retry_after_s: number }).retry_after_s;
     told.push({ begunAt, answeredAt, retryAfterMs: seconds * 1000 });
-    await sleep(everyMs);
+    await sleep(seconds > 2 ? pauseMs.far : pauseMs.near);
   }
 }
