@@ -6,7 +6,7 @@ import { phoneNumber } from '../harness/story.ts';
 import { startNetwork } from '../networks/msgapp_web/process.ts';
 
 const kills = scaled(40, 6);
-const perContact = scaled(1_000, 120);
+const perContact = scaled(1_000, 80);
 const contacts = 8;
 
 t.test('SIGKILL with eight messages under way uses no key of a message twice', async (t) => {
