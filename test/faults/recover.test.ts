@@ -7,7 +7,7 @@ import { scale, scaled } from '../harness/scale.ts';
 import { bodyOf, pair, phoneNumber, until } from '../harness/story.ts';
 
 /** Deliveries that fail, and deliveries that are live beside the recovery. */
-const failing = scale >= 1 ? 100_000 : 600;
+const failing = scale >= 1 ? 100_000 : 300;
 const live = scaled(400, 20);
 const writersAtOnce = 16;
 const phone = phoneNumber(1);
@@ -95,6 +95,8 @@ async function recoverBesideLive(t: Test, engine: TestDatabase): Promise<void> {
     1_200_000,
   );
   await gateway.kill();
+  const before = receiver.received.slice(begun).filter((one) => failed.has(idOf(one))).length;
+  t.ok(before < failing, `${before} of ${failing} had come when it was killed`);
   await gateway.start();
   const done = await until(
     'the end',
