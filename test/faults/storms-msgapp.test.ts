@@ -5,7 +5,7 @@ import { scale } from '../harness/scale.ts';
 import { storms } from '../harness/storm-stories.ts';
 
 // What a storm may break shows with a few; making their keys is most of the work.
-const count = scale < 1 ? 20 : 1_000;
+const count = scale < 1 ? 10 : 1_000;
 
 // Hundreds of accounts take minutes to be linked.
 t.setTimeout(3_600_000);
