@@ -56,7 +56,7 @@ export default gatewayPlugin(
     const notifier = new PollNotifier(broker, readers, { topic: 'raised', gapMs: noticeGapMs });
     storage.onCommit('raised', (tenantId) => notifier.notify(tenantId));
     const release = await notifier.listen();
-    const pages = { mint, cursors, keptMs, now: () => clock.now() };
+    const pages = { mint, cursors, storage, keptMs, now: () => clock.now() };
     provide(container, 'eventPages', {
       read: (caller, query) => eventPage(pages, caller, query, (wanted) => polls.read(wanted)),
     });

@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import type { Caller } from '../../../core/contracts/caller.ts';
 import { type EventType, eventSet, eventTypes } from '../../../core/contracts/events.ts';
 import type { Json } from '../../../core/contracts/json.ts';
+import type { Storage } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { wrongField } from '../../../core/field-refusals.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
@@ -19,6 +20,7 @@ export interface EventPageParts {
   /** Makes an address of stored media. */
   readonly mint: MintAddress;
   readonly cursors: Cursors;
+  readonly storage: Pick<Storage, 'read'>;
   /** For how long events are kept. */
   readonly keptMs: number;
   now(): number;
@@ -36,7 +38,7 @@ export interface WantedPage extends FeedFilter {
  * @throws GatewayError `invalid_request`, `invalid_cursor`, `invalid_event_type`, and what `read` throws
  */
 export async function eventPage(
-  { mint, cursors, keptMs, now }: EventPageParts,
+  { mint, cursors, storage, keptMs, now }: EventPageParts,
   caller: Caller,
   query: Static<typeof EventsQuery>,
   read: (wanted: WantedPage) => Promise<FeedPage>,
@@ -55,6 +57,11 @@ export async function eventPage(
     limit: query.limit ?? 50,
     position,
   });
+  // Asked after the read: before it nothing was deleted by age that is behind an event kept until now.
+  const missed =
+    typeof position === 'object' &&
+    position.at < now() - keptMs &&
+    !(await storage.read.feed.keepsUpTo(tenantId, position.after));
   const { after, since, at } = page.position;
   const has = eventSet(disabled);
   return {
@@ -64,7 +71,7 @@ export async function eventPage(
       .map((event) => eventView(event, mint)),
     cursor: cursors.issue(id, tenantId, [after, since, at]),
     has_more: page.hasMore,
-    missed: typeof position === 'object' && position.at < now() - keptMs,
+    missed,
   };
 }
 

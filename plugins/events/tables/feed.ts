@@ -82,6 +82,16 @@ export class FeedTable extends SqlTable {
     return rows.map(({ created_at: createdAt, ...row }) => ({ ...row, createdAt }));
   }
 
+  /** Whether a tenant's event with this number, or one before it, is still stored: none behind it was deleted by age. */
+  async keepsUpTo(tenantId: string, sequence: number): Promise<boolean> {
+    const found = await this.db.rows(
+      `select 1 from events ${this.#index}
+       where tenant_id = ? and sequence between 1 and ? limit 1`,
+      [tenantId, sequence],
+    );
+    return found.length > 0;
+  }
+
   /**
    * Finds out how many of a tenant's events behind a number are from before a moment, without their bodies.
    * @param limit the most events that are gone through

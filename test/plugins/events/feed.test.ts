@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
+import type { Caller } from '../../../core/contracts/caller.ts';
 import { systemClock } from '../../../core/contracts/clock.ts';
 import type { EventType } from '../../../core/contracts/events.ts';
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
 import { LongPolls } from '../../../core/long-poll.ts';
 import { PollNotifier } from '../../../core/poll-notifier.ts';
+import { eventPage } from '../../../plugins/events/feed/event-page.ts';
 import { Feed } from '../../../plugins/events/feed/feed.ts';
 import type { FeedPage, FeedPosition } from '../../../plugins/events/feed/feed-page.ts';
 import {
@@ -386,6 +388,32 @@ for (const engine of databases) {
       for (const position of [begin, first.position]) {
         t.same((await follow(tenantId, position)).seen, ['after'], 'with the oldest that is kept');
       }
+    });
+
+    t.test('an old cursor has missed nothing while what it has passed is kept', async (t) => {
+      const tenantId = await open();
+      await raise(stage, tenantId, names(2));
+      await polls.wait(request(tenantId));
+      const caller: Caller = {
+        ...{ tenantId, keyId: 'key_1', mode: 'test', plan: 'growth', status: 'active' },
+        ...{ disabled: new Set(), scopes: null, accountIds: null, confirmSends: false },
+      };
+      const parts = {
+        mint: () => '',
+        // Behind the first event, of long ago.
+        cursors: { issue: () => 'next', read: () => [1, null, 0] },
+        storage: stage.storage,
+        ...{ keptMs: 1_000, now: Date.now },
+      };
+      const read = async () =>
+        await eventPage(parts, caller, { cursor: 'old' }, (wanted) => polls.read(wanted));
+      t.match(await read(), { missed: false, events: [{ payload: { subject: 'n1' } }] });
+      const sample = { ...told(tenantId, 'wh_1'), id: newId('evt'), createdAt: 0, payload: '{}' };
+      await stage.run(async (unit) => {
+        await unit.events.keep([{ ...sample, trace: null }]);
+        await unit.events.deleteOfSubjects(tenantId, ['n0']);
+      });
+      t.match(await read(), { missed: true, events: [{ payload: { subject: 'n1' } }] });
     });
 
     t.test(
