@@ -2375,7 +2375,7 @@ export interface components {
             attempt_count: number;
             /** @description the latest, at most 20, oldest first */
             attempts: components["schemas"]["WebhookDeliveryAttempt"][];
-            /** @description the body that is delivered; null once its event is no longer kept */
+            /** @description the body that is delivered; null once its event is no longer kept, and while its contact is being forgotten */
             payload: {
                 [key: string]: unknown;
             } | null;

@@ -180,3 +180,16 @@ export async function deleteSome(
   const keys: readonly string[] = await which(knex(table)).limit(limit).pluck(key);
   return keys.length === 0 ? 0 : knex(table).whereIn(key, keys).delete();
 }
+
+/**
+ * Whether a column has the id of a message whose contact is being forgotten: 1 or 0. Erasures of contacts are rare and in
+ * one short table: without one no message is read, and neither for those of openers and tenants.
+ */
+export function ofForgotten(column: string): string {
+  return `case when exists (
+    select 1 from erasures where (id >= 'con' and id < 'coo') or (id >= 'fgt' and id < 'fgu')
+  ) then exists (
+    select 1 from messages m join contacts c on c.id = m.contact_id
+    where m.id = ${column} and c.private = 1
+  ) else 0 end`;
+}

@@ -21,7 +21,7 @@ const deleteDeliveriesLane: Lane<string, number> = {
   run: oneByOne((unit, id) => unit.deliveries.deleteOfWebhook(id, portion)),
 };
 
-/** A delivery with the body that it carries; null once its event is gone. */
+/** A delivery with the body that it carries; null once its event is gone, and while its contact is being forgotten. */
 export interface LoggedDelivery {
   readonly delivery: Delivery;
   readonly payload: string | null;

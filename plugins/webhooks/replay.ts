@@ -32,13 +32,15 @@ export function makeReplayLane(due: Due): Lane<ReplayInput, ReplayOutput> {
       const webhookOf = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
       const stored = await unit.deliveries.forChange(inputs.map(({ deliveryId }) => deliveryId));
       const deliveryOf = new Map(stored.map((delivery) => [delivery.id, delivery]));
+      const forgotten = await unit.deliveries.ofForgotten([...deliveryOf.keys()]);
       const replayed = new Map<string, Delivery>();
       const outputs = inputs.map(({ webhookId, deliveryId }): ReplayOutput => {
         const webhook = webhookOf.get(webhookId);
         if (webhook === undefined) return { refused: new GatewayError('webhook_not_found') };
         const before = deliveryOf.get(deliveryId);
-        if (before?.webhookId !== webhookId)
+        if (before?.webhookId !== webhookId || forgotten.has(deliveryId)) {
           return { refused: new GatewayError('delivery_not_found') };
+        }
         if (before.test) return { refused: testNotReplayed() };
         const tenant = tenants.get(webhook.tenantId);
         if (tenant !== undefined && !hasEvents(tenant, before.eventType)) {

@@ -1,6 +1,12 @@
 import { chunks } from '../../../core/chunks.ts';
 import type { EventType } from '../../../core/contracts/events.ts';
-import { deleteSome, placeholders, type Row, SqlTable } from '../../../core/contracts/sql.ts';
+import {
+  deleteSome,
+  ofForgotten,
+  placeholders,
+  type Row,
+  SqlTable,
+} from '../../../core/contracts/sql.ts';
 import { idBound, newId } from '../../../core/ids.ts';
 import type { EventRecord } from '../contract.ts';
 
@@ -31,6 +37,10 @@ interface EventColumns {
   readonly created_at: number;
   readonly trace: string | null;
 }
+
+/** The body of an event; null while its contact is being forgotten. */
+export const toldPayload = `case when (${ofForgotten('events.subject')}) = 1 then null
+  else events.payload end`;
 
 /** The SQL of the outbox of events. */
 export class EventTable extends SqlTable {
@@ -118,14 +128,15 @@ export class EventTable extends SqlTable {
     );
   }
 
-  /** Bodies of events by id, byte for byte as they are sent. */
+  /** Bodies of events by id, byte for byte as they are sent; none about contacts that are being forgotten. */
   async payloads(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (ids.length === 0) return new Map();
-    const rows: { id: string; payload: string }[] = await this.db
-      .knex('events')
-      .select('id', 'payload')
-      .whereIn('id', [...new Set(ids)]);
-    return new Map(rows.map((row) => [row.id, row.payload]));
+    const wanted = [...new Set(ids)];
+    const rows = await this.db.rows<{ id: string; payload: string | null }>(
+      `select id, ${toldPayload} as payload from events where id in (${placeholders(wanted.length)})`,
+      wanted,
+    );
+    return new Map(rows.flatMap(({ id, payload }) => (payload === null ? [] : [[id, payload]])));
   }
 
   /** The events about these subjects, with their bodies. */

@@ -1,5 +1,6 @@
 import type { EventType } from '../../../core/contracts/events.ts';
 import { placeholders, SqlTable } from '../../../core/contracts/sql.ts';
+import { toldPayload } from './events.ts';
 
 /**
  * A numbered event with its body, byte for byte as webhooks send it but for the address of media. A null body: the
@@ -40,17 +41,6 @@ interface FeedColumns {
   readonly created_at: number;
   readonly payload: string | null;
 }
-
-/**
- * The body of an event; null while its contact is being erased. Messages are read only while the short table of erasures
- * has a contact.
- */
-const toldPayload = `case when exists (
-  select 1 from erasures where (id >= 'con' and id < 'coo') or (id >= 'fgt' and id < 'fgu')
-) then case when exists (
-  select 1 from messages m join contacts c on c.id = m.contact_id
-  where m.id = events.subject and c.private = 1
-) then null else events.payload end else events.payload end`;
 
 /** The SQL of the feed: the events of a tenant in the order of their numbers. */
 export class FeedTable extends SqlTable {

@@ -123,7 +123,8 @@ export const DeliverySchema = Type.Object(
     payload: Type.Unsafe({
       type: ['object', 'null'],
       additionalProperties: true,
-      description: 'the body that is delivered; null once its event is no longer kept',
+      description:
+        'the body that is delivered; null once its event is no longer kept, and while its contact is being forgotten',
     }),
   },
   { $id: 'WebhookDelivery' },

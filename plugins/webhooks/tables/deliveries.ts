@@ -1,5 +1,5 @@
 import { chunks } from '../../../core/chunks.ts';
-import { deleteSome, placeholders, SqlTable } from '../../../core/contracts/sql.ts';
+import { deleteSome, ofForgotten, placeholders, SqlTable } from '../../../core/contracts/sql.ts';
 import {
   type DeliveryBacklog,
   type DeliveryFilter,
@@ -87,6 +87,17 @@ export class DeliveryTable extends SqlTable {
       wanted,
     );
     return rows.map(deliveryOf);
+  }
+
+  /** Those of these deliveries that are about contacts that are being forgotten. */
+  async ofForgotten(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    if (ids.length === 0) return new Set();
+    const rows = await this.db.rows<{ readonly id: string }>(
+      `select id from deliveries
+       where id in (${placeholders(ids.length)}) and (${ofForgotten('deliveries.subject')}) = 1`,
+      ids,
+    );
+    return new Set(rows.map(({ id }) => id));
   }
 
   /** Reads and locks deliveries like `forChange`, only the columns that an outcome needs. */

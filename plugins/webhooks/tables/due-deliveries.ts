@@ -1,5 +1,5 @@
 import { chunks } from '../../../core/chunks.ts';
-import type { Sql } from '../../../core/contracts/sql.ts';
+import { ofForgotten, type Sql } from '../../../core/contracts/sql.ts';
 import {
   byHand,
   type DeliveryColumns,
@@ -42,17 +42,6 @@ export interface DueRequest {
 /** Maximum receivers of one statement. */
 const receiversAtOnce = 100;
 
-/**
- * Whether the event is about a message whose contact is forgotten. Erasures of contacts are rare and in one short table:
- * without one no message is read, and neither for those of openers and tenants.
- */
-const isForgotten = `case when exists (
-  select 1 from erasures where (id >= 'con' and id < 'coo') or (id >= 'fgt' and id < 'fgu')
-) then exists (
-  select 1 from messages m join contacts c on c.id = m.contact_id
-  where m.id = due.subject and c.private = 1
-) else 0 end`;
-
 /** The columns of `DueColumns`. */
 const dueColumns =
   'id, webhook_id, receiver_id, event_id, event_type, subject, attempts, replayed, due_at, created_at';
@@ -70,7 +59,7 @@ export async function dueDeliveries(
     const all = selects.map(({ sql }) => `select * from (${sql}) as due`).join(' union all ');
     const due = selects.length === 1 ? selects[0]?.sql : all;
     const rows = await db.rows<DueWithBodyColumns>(
-      `select due.*, e.payload, e.created_at as raised_at, e.trace, ${isForgotten} as is_forgotten
+      `select due.*, e.payload, e.created_at as raised_at, e.trace, ${ofForgotten('due.subject')} as is_forgotten
        from (${due}) as due
        left join events as e on e.id = due.event_id`,
       selects.flatMap(({ bindings }) => bindings),

@@ -11,6 +11,7 @@ import { databases, storyDatabases } from '../../harness/databases.ts';
 import { header, judge, type Received } from '../../harness/receiver.ts';
 import { openRows } from '../../harness/rows.ts';
 import { until } from '../../harness/story.ts';
+import { dispatched } from '../messages/stored-message.ts';
 import {
   addAccount,
   type Customer,
@@ -723,7 +724,8 @@ for (const engine of databases) {
         // Some of the same time, so that the page must also go by the id.
         const createdAt = 1_000_000 + Math.floor(n / 3);
         const attempts = n === 7 ? 0 : 2;
-        return deliveryOf(webhook, n, { state, eventType, dueAt, createdAt, attempts });
+        const subject = `msg_${webhook.id}_${n}`;
+        return deliveryOf(webhook, n, { state, eventType, dueAt, createdAt, attempts, subject });
       });
       await office.run(async (unit) => {
         await unit.deliveries.add(deliveries);
@@ -828,6 +830,26 @@ for (const engine of databases) {
       await replay(9);
       const [moved] = await office.cradle.storage.read.deliveries.byIds([deliveries[9]?.id ?? '']);
       t.equal(moved?.receiverId, receiverId(customer.id, url), 'a replay goes to the current URL');
+
+      const contactId = `con_${webhook.id}`;
+      await office.run(async (unit) => {
+        const about = { id: deliveries[10]?.subject ?? '', tenantId: customer.id, contactId };
+        await unit.messages.insert([{ ...dispatched, ...about, accountId: customer.id }]);
+        await unit.contacts.insert([
+          {
+            ...{ id: contactId, tenantId: customer.id, channel: 'msgapp_web', createdAt: 1 },
+            ...{ phone: null, networkId: null, name: '', nameSet: false, uncounted: false },
+            ...{ doNotDisturb: false, private: true, automationPaused: false },
+          },
+        ]);
+        const erasure = { id: contactId, tenantId: customer.id, contactId, address: null };
+        await unit.erasures.begin(erasure, unit.now);
+      });
+      const erased = deliveries[10]?.id;
+      const log = await logOf(api, id);
+      t.equal(log.find((one) => one.id === erased)?.payload, null, 'nothing of an erased contact');
+      t.match(log.find((one) => one.id === deliveries[9]?.id)?.payload, { n: deliveries[9]?.id });
+      t.match(await replay(10), unknown);
     });
 
     t.test('the secret of the gateway is changed', story, async (t) => {
