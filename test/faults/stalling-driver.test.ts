@@ -65,7 +65,7 @@ t.test(
 
     await carries(api, good);
     let standstills = 1;
-    await carries(api, bad, 'blocks10');
+    await carries(api, bad, 'blocks2');
     await carries(api, good);
     t.match((await api.get(status)).body, { status: 'connected' }, 'once is forgiven');
     t.match(gateway.output(), faultOf(bad, 'send'));
