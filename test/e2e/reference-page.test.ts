@@ -12,18 +12,18 @@ t.test('the reference page in a browser', { skip: skipWithoutBrowser }, async (t
   const { origin } = new URL(gateway.baseUrl);
   const browser = await startBrowser(t);
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-  const page = await context.newPage();
   const foreign: string[] = [];
   const refused: string[] = [];
-  page.on('request', (request) => {
+  context.on('request', (request) => {
     if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(origin))
       foreign.push(request.url());
   });
-  page.on('console', (message) => {
+  context.on('console', (message) => {
     // A reload aborts what the page has asked for.
     const isOwn = message.text().startsWith('AbortError');
     if (message.type() === 'error' && !isOwn) refused.push(message.text());
   });
+  const page = await context.newPage();
   await page.goto(`${origin}/docs`);
   t.equal(page.url(), `${gateway.baseUrl}/docs`);
 
@@ -36,8 +36,12 @@ t.test('the reference page in a browser', { skip: skipWithoutBrowser }, async (t
   const isFilled = async () => (await keyBox(page).inputValue()) === gateway.key || undefined;
   t.ok(await until('the key to be filled in', isFilled), 'the key outlives a reload');
   const other = await context.newPage();
+  await other.setViewportSize({ width: 390, height: 844 });
   await other.goto(`${gateway.baseUrl}/docs`);
   t.equal(await keyBox(other).inputValue(), '', 'and stays in its tab');
+  await other.getByText('Messaging gateway').first().waitFor();
+  const width = await other.evaluate<number>('document.documentElement.scrollWidth');
+  t.ok(width <= 390, 'on a phone nothing is wider than the screen');
   await other.close();
 
   await page.getByText('Introduction').first().click();
@@ -58,11 +62,6 @@ t.test('the reference page in a browser', { skip: skipWithoutBrowser }, async (t
   await page.getByText('200 OK').first().waitFor();
   await page.keyboard.press('Escape');
 
-  await page.setViewportSize({ width: 390, height: 844 });
-  await page.goto(`${gateway.baseUrl}/docs`);
-  await page.getByText('Messaging gateway').first().waitFor();
-  const width = await page.evaluate<number>('document.documentElement.scrollWidth');
-  t.ok(width <= 390, 'on a phone nothing is wider than the screen');
   t.same(foreign, [], 'no other host is asked');
   t.same(refused, [], 'the policy of the page refuses nothing that it needs');
 });
