@@ -101,8 +101,13 @@ export class Connecting {
     try {
       return await work();
     } catch (error) {
-      await this.#host.taking(() => this.#undo(undo));
-      throw error instanceof HostStopping ? new HostStopping(undo) : error;
+      if (!(error instanceof HostStopping)) {
+        await this.#host.taking(() => this.#undo(undo));
+        throw error;
+      }
+      // The process that goes on does not count this start again.
+      await this.#host.taking(() => this.#undo({ ...undo, counted: false }));
+      throw new HostStopping(undo);
     }
   }
 

@@ -41,9 +41,13 @@ export class LinkTable extends SqlTable {
     await this.db.knex('links').where({ account_id: accountId }).increment('restarts', 1);
   }
 
-  /** Takes back a start that was counted. */
+  /** Takes back a start that was counted, unless the link was made anew since. */
   async uncountRestart(accountId: string): Promise<void> {
-    await this.db.knex('links').where({ account_id: accountId }).decrement('restarts', 1);
+    const started = this.db
+      .knex('links')
+      .where({ account_id: accountId })
+      .where('restarts', '>', 0);
+    await started.decrement('restarts', 1);
   }
 
   /** Ends the links of these accounts. */
