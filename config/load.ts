@@ -185,8 +185,8 @@ function withLogIn(address: unknown): unknown {
     return address;
   }
   const url = new URL(address);
-  if (url.username !== '' || url.password !== '') return address;
+  if (url.username !== '') return address;
   url.username = 'guest';
-  url.password = 'guest';
+  if (url.password === '') url.password = 'guest';
   return url.href;
 }

@@ -1,30 +1,13 @@
 import { isJsonObject } from '../core/json-object.ts';
 import { ConfigError } from './error.ts';
 
-/** Parameters of a `mysql://` address that mysql2 reads; any other it passes over. */
-const databaseParameters: ReadonlySet<string> = new Set([
-  ...[
-    'authPlugins',
-    'bigNumberStrings',
-    'charset',
-    'charsetNumber',
-    'compress',
-    'connectAttributes',
-  ],
-  ...['connectTimeout', 'database', 'dateStrings', 'debug', 'decimalNumbers', 'disableEval'],
-  ...['enableCleartextPlugin', 'enableKeepAlive', 'flags', 'gracefulEnd', 'host', 'insecureAuth'],
-  ...['jsonStrings', 'keepAliveInitialDelay', 'localAddress', 'maxPreparedStatements'],
-  ...[
-    'multipleStatements',
-    'namedPlaceholders',
-    'nestTables',
-    'password',
-    'password1',
-    'password2',
-  ],
-  ...['password3', 'passwordSha1', 'port', 'rowsAsArray', 'socketPath', 'ssl', 'stringifyObjects'],
-  ...['supportBigNumbers', 'timezone', 'trace', 'typeCast', 'user'],
-]);
+/** Parameters of a `mysql://` address beside `ssl` that may be given: mysql2 reads them, and no statement depends on them. */
+const databaseParameters: readonly string[] = [
+  'compress',
+  'connectAttributes',
+  'localAddress',
+  'socketPath',
+];
 
 interface ServerAddresses {
   readonly database_url: string;
@@ -58,12 +41,12 @@ function refuseMisread(url: string, server: 'database' | 'amqp', path: string): 
 /** Refuses a parameter that nobody heeds: who asks for TLS in the words of another library would have none. */
 function refuseUnheeded(parameters: URLSearchParams): void {
   const isHeeded = ([name, value]: [string, string]): boolean =>
-    name === 'ssl' ? isTlsOption(value) : databaseParameters.has(name);
+    name === 'ssl' ? isTlsOption(value) : databaseParameters.includes(name);
   if ([...parameters].every(isHeeded)) return;
   throw new ConfigError(
     'database_url',
-    'database_url (DATABASE_URL) has a parameter that would be passed over: for encrypted connections name the ' +
-      "certificate of whoever signed the server's in DATABASE_CA, and take that parameter out.",
+    'database_url (DATABASE_URL) has a parameter that the gateway does not read: take it out. For an encrypted ' +
+      "connection name, in DATABASE_CA, the file with the certificate of whoever signed the server's.",
   );
 }
 
