@@ -150,6 +150,9 @@ function keysCreate(args: string[]): Command {
       `--expires must be a time such as 2027-01-31T00:00:00Z, not "${expires}".`,
     );
   }
+  if (expiresAt !== null && expiresAt <= Date.now()) {
+    throw new UsageError('--expires must be in the future.');
+  }
   return {
     name: 'keys create',
     tenantId: given('tenant', values.tenant),

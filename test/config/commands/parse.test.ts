@@ -25,12 +25,12 @@ const understood: readonly [string, object][] = [
   ['tenants update --plan scale ten_1', { id: 'ten_1', plan: 'scale', enable: [] }],
   ['keys create --tenant ten_1', { name: 'keys create', tenantId: 'ten_1' }],
   [
-    'keys create --tenant ten_1 --name Agent --scopes read,send --accounts acc_1 --expires 2027-01-31T00:00:00Z',
+    'keys create --tenant ten_1 --name Agent --scopes read,send --accounts acc_1 --expires 2127-01-31T00:00:00Z',
     {
       tenantId: 'ten_1',
       settings: {
         ...{ name: 'Agent', scopes: ['read', 'send'], accountIds: ['acc_1'] },
-        expiresAt: Date.parse('2027-01-31T00:00:00Z'),
+        expiresAt: Date.parse('2127-01-31T00:00:00Z'),
       },
     },
   ],
@@ -86,6 +86,7 @@ const refused: readonly [string, RegExp][] = [
   ['trigger message.sent --api-key k --contact 1', /^--contact must be .* E\.164 .*, not "1"\.$/],
   ['keys create --tenant ten_1 --scopes all', /scopes/],
   ['keys create --tenant ten_1 --expires soon', /^--expires must be a time/],
+  ['keys create --tenant ten_1 --expires 2020-01-01', /^--expires must be in the future/],
   ['keys create --tenant ten_1 --expires +010000-01-01T00:00:00Z', /^--expires must be a time/],
 ];
 
