@@ -95,7 +95,11 @@ export class CodeLogin implements Login {
 
   /** Protocol: an expired code takes its hash with it, so that only a new code can be handed in. */
   async #anotherCode(): Promise<AnswerOutcome> {
-    return (await this.#askForCode()) === null ? { accepted: true } : expiredCode;
+    const sent = await this.#askForCode();
+    if (sent === null) return { accepted: true };
+    // The new code may go another way.
+    await this.#parts.step(questionOf(sent));
+    return expiredCode;
   }
 }
 
