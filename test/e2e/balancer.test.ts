@@ -77,7 +77,7 @@ t.test('the balancer of compose.yaml before two gateways', async (t) => {
   });
 
   await t.test('lets no request fail while one gateway is replaced', async (t) => {
-    const requests = startRequests(ask);
+    const requests = startRequests(ask, 10);
     const [{ code }] = await Promise.all([first.kill('SIGTERM'), untilInUse(1)]);
     t.equal(code, 0);
     await start(hosts[0]);
@@ -128,7 +128,7 @@ function countOfServers(port: number): string {
 }
 
 /** Asks one after the other until it is stopped, and counts the answers by status; 0 for none. */
-function startRequests(ask: (path: string) => Promise<number>) {
+function startRequests(ask: (path: string) => Promise<number>, pauseMs = 50) {
   const answers = new Map<number, number>();
   let stopped = false;
   let count = 0;
@@ -140,7 +140,7 @@ function startRequests(ask: (path: string) => Promise<number>) {
       slowestMs = Math.max(slowestMs, Math.round(performance.now() - begunAt));
       count += 1;
       answers.set(status, (answers.get(status) ?? 0) + 1);
-      await sleep(50);
+      await sleep(pauseMs);
     }
   })();
   return {

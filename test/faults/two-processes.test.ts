@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from 'rabbitmq-client';
@@ -93,7 +94,7 @@ t.test('two processes are one gateway: one holds the sessions, the other is aske
     t.teardown(() => reader.close());
     const consumer = reader.createConsumer(
       {
-        queue: 'reader',
+        queue: `reader-${randomUUID()}`,
         // An acknowledgement would throw where the library closes the channel before its handler ran.
         noAck: true,
         queueOptions: { exclusive: true },

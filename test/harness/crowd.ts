@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, ClientAnswer } from './client.ts';
+import { scale } from './scale.ts';
 
 /** Makes `count` requests at once, spread evenly over the clients; answers in the order of the requests. */
 export function crowd(
@@ -37,7 +38,7 @@ interface Told {
 const dueAt = ({ answeredAt, retryAfterMs }: Told): number => answeredAt + retryAfterMs;
 
 /** Between two requests of `untilItPasses`, milliseconds; far from the time that was told, it asks less often. */
-const pauseMs = { near: 40, far: 300 } as const;
+const pauseMs = { near: scale < 1 ? 40 : 5, far: 300 };
 
 /** What `untilItPasses` found. */
 export interface Passage {

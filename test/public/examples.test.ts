@@ -62,8 +62,9 @@ t.test(
     const start = starter(t, key);
     const other = phoneNumber(6);
     await pair(api, other);
-    for (const _ of [1, 2]) {
-      const program = start('first-message.mjs');
+    const newcomer = await world(t);
+    for (const first of [newcomer.start, start]) {
+      const program = first('first-message.mjs');
       t.equal((await program.exit).code, 0, program.output);
       t.match(program.output, /^\+12025550111 is connected\nread at 20\S+Z\n$/);
     }

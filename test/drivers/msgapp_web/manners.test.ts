@@ -3,6 +3,7 @@ import t from 'tap';
 import { makeMsgappWebDriver } from '../../../drivers/msgapp_web/driver.ts';
 import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { MemoryPort } from '../../../testing/contract/driver.ts';
+import { scaled } from '../../harness/scale.ts';
 import { phoneNumber, until } from '../../harness/story.ts';
 import { startNetwork } from '../../networks/msgapp_web/process.ts';
 import { letLongTimersGo } from './running-network.ts';
@@ -57,12 +58,16 @@ async function settled(): Promise<Counts> {
   });
 }
 
-t.test('40 messages to 10 contacts ask for 10 privacy tokens at most', async (t) => {
+const turns = scaled(12, 4);
+
+t.test(`${10 * turns} messages to 10 contacts ask for 10 privacy tokens at most`, async (t) => {
   const { send } = await linked(1);
   const before = await settled();
-  for (let turn = 0; turn < 4; turn += 1) for (const contact of contacts) await send(contact);
+  for (let turn = 0; turn < turns; turn += 1) {
+    for (const contact of contacts) await send(contact);
+  }
   const heard = between(before, await settled());
-  t.equal(heard.message, 40);
+  t.equal(heard.message, 10 * turns);
   t.ok((heard['iq set privacy tokens'] ?? 0) <= 10, JSON.stringify(heard));
 });
 

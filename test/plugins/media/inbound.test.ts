@@ -279,7 +279,6 @@ for (const engine of databases) {
 
     t.test(
       'media of private contacts is not kept, even when that is decided meanwhile',
-      story,
       async (t) => {
         const { stage, session, list, rows, files, tenantId, sweep } = await world(t, database.url);
         await stage.part.receive(session, { ...inbound('first'), media: pictureOpened() });

@@ -70,7 +70,7 @@ async function recovery(t: Test, engine: TestDatabase): Promise<void> {
   t.same(await openRows(t, database.url).rows(left, []), [], 'nothing outlives its webhook');
 }
 
-// Its SQL runs on both: recovery/begin-lane.test.ts, recovery/step-lane.test.ts, operations.test.ts.
+// Its SQL runs on both: recovery/begin-lane.test.ts, recovery/step-lane.test.ts.
 for (const engine of storyDatabases('sqlite')) {
   t.test(`deliveries are recovered, ${engine.name}`, (t) => recovery(t, engine));
 }

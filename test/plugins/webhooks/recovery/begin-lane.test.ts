@@ -39,6 +39,11 @@ for (const { name, create } of databases) {
     };
     t.same(await totalOf(2, 3), [5, 4]);
     t.same(await totalOf(2, 1), [3, 3]);
+    const [hook] = await one.run(({ webhooks }) => webhooks.list(tenantId));
+    const latest = () => one.run(({ recoveries }) => recoveries.find(hook?.id ?? ''));
+    t.ok(await latest());
+    await one.run(({ webhooks }) => webhooks.delete([hook?.id ?? '']));
+    t.notOk(await latest(), 'nothing outlives its webhook');
   });
 
   t.test(`a recovery takes what was there before a clock was set back, ${name}`, async (t) => {
