@@ -151,7 +151,7 @@ export interface GatewayErrorOptions {
   readonly cause?: unknown;
   /** The cause is a lasting condition with log lines of its own; each refusal is logged for debugging only. */
   readonly reported?: boolean;
-  /** Nothing was changed for sure, though a status from 500 on leaves that open. */
+  /** Certainly nothing was changed; without this mark a status from 500 on leaves that open. */
   readonly unchanged?: boolean;
 }
 

@@ -1,6 +1,6 @@
 import type { Lane, Unit } from './contracts/storage.ts';
 
-/** A lane that writes its inputs together, locks nothing before it does, and answers nothing. */
+/** A lane without locks, which writes all its inputs in one transaction and answers nothing. */
 export function writeLane<Input>(
   name: string,
   write: (unit: Unit, inputs: readonly Input[]) => Promise<void>,

@@ -148,7 +148,8 @@ export interface Condition {
 /**
  * Rows that fulfil any of these conditions, by as few statements as the engines allow. The caller states their type.
  * @param select the query up to its `where`
- * @param recurring how many values the text has that recurs, see `StatementOptions`; none does when absent
+ * @param recurring the number of values with which the text is always the same, and worth preparing (`StatementOptions`);
+ *   absent: none
  */
 export async function rowsOfAny<Result>(
   db: Sql,

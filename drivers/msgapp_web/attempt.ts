@@ -154,7 +154,7 @@ export class ConnectAttempt {
     await this.#parts.emit(event);
   }
 
-  /** What was sent with this reference to whoever has this address: the library sends it to who asks. */
+  /** The message with this reference, if it was sent to the contact at this address: the library sends it once more. */
   async #sentTo(address: string, reference: string): Promise<OutboundMessage | null> {
     const { account, port } = this.#parts;
     const message = await port.sentMessage(reference);

@@ -223,7 +223,7 @@ export class InboundRelay {
     }
   }
 
-  /** Leaves a receipt out of somebody who surely is not the message's contact: ids can be guessed. */
+  /** Drops a receipt that surely comes from somebody other than the message's contact: ids can be guessed. */
   async #reported(receipt: ReceiptEvent, from = ''): Promise<void> {
     const { book, sentTo, emit, leftOut, log, accountId } = this.#parts;
     const { reference } = receipt;

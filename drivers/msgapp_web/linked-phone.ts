@@ -31,7 +31,7 @@ export async function isLinkedPhoneOf(
  * Whether the phone that is linked is the account's own. Some numbers have an address with other digits, in Brazil
  * for one: the network is then asked whose address it is.
  * @param address the linked phone's, as the network sent it
- * @param wasLinked linked before: that the network knows nobody by the account's number is then no answer
+ * @param wasLinked the phone was linked before: an empty answer of the network then proves nothing
  * @throws Error when the network does not answer, asked three times
  */
 export async function isPhoneOf(

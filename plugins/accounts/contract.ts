@@ -166,8 +166,9 @@ export interface SessionListener {
   /** Connected, or the restriction changed: queued messages are to be sent. */
   ready(session: LiveSession): void;
   /**
-   * Resolves once what the driver has answered to sends is stored; those without an answer are not awaited. Called before
-   * the network ends the link, which waits two seconds at most: what has no outcome by then fails as uncertain.
+   * Resolves once what the driver has answered to sends is stored; sends without an answer are not awaited. Called once the
+   * network has ended the link, before that end is stored, which waits two seconds at most: a send whose outcome is not
+   * stored by then fails as `delivery_uncertain`.
    */
   storeAnswers(session: LiveSession): Promise<void> | void;
   /**

@@ -33,7 +33,7 @@ export const remedies: { readonly [Code in ErrorCode]?: string } = {
   loop_guard:
     'stop: two bots seem to reply to each other. Ask the user before you go on after `retry_after_s`.',
   opener_burst:
-    'send no first message for 90 seconds: ten such refusals in ten minutes stop the account for an hour.',
+    'send no first message for 90 seconds, or `retry_after_s` if longer: repeated refusals stop the account for a while.',
   daily_send_cap: 'nothing more can be sent until `retry_after_s` has passed; tell the user.',
   new_contact_cap:
     'only known contacts can be messaged until `retry_after_s` has passed; tell the user.',

@@ -1,7 +1,7 @@
 import { SerialQueue } from '../../core/serial.ts';
 import { atMost } from '../../core/waiting.ts';
 
-/** How long an answer is good, milliseconds; one of the database also so many times as long as its read took. */
+/** How long an answer is kept, in milliseconds: at least `keptMs`, and `keptTimes` as long as its read took. */
 const keptMs = 5_000;
 const keptTimes = 20;
 

@@ -156,7 +156,7 @@ interface Recurring {
 }
 
 /** The connection of mysql2, which escapes texts. */
-export type Escaping = Pick<Connection, 'escape'>;
+type Escaping = Pick<Connection, 'escape'>;
 
 /** Characters to escape between single quotes, as MariaDB and MySQL read them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find
@@ -170,7 +170,7 @@ export function literal(escaping: Escaping, value: Bound): string {
 }
 
 /** Formats a value as SQL. */
-export type FormatValue = (value: Bound) => string;
+type FormatValue = (value: Bound) => string;
 
 /**
  * Puts the values into the placeholders of a statement, in which a question mark is nothing else. Faster than `format`

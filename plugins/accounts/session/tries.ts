@@ -111,7 +111,7 @@ export class Tries {
     this.#failed = 0;
   }
 
-  /** The account is connected: a loss begins the pauses anew once that has lasted. */
+  /** The account is connected: if that lasts a minute, its loss begins the pauses anew. */
   connected(): void {
     this.#namedUntil = 0;
     this.end();

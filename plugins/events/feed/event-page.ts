@@ -57,7 +57,7 @@ export async function eventPage(
     limit: query.limit ?? 50,
     position,
   });
-  // Asked after the read: before it nothing was deleted by age that is behind an event kept until now.
+  // Asked after the read: if an event that the cursor has passed is stored even now, no later one was deleted before.
   const missed =
     typeof position === 'object' &&
     position.at < now() - keptMs &&

@@ -52,7 +52,7 @@ export class TenantPages {
     const filter = { tenantId, types: tenantEventTypes, accounts: null, limit: pageSize };
     const freshUntil = performance.now() + freshMs;
     const page = await feed.page(filter, { after, since: null, at: 0 });
-    // For a tenant without an event it would stay behind one that is deleted by now.
+    // Not for a tenant without an event: the tenant may be deleted by now, and the row would stay for ever.
     if (after === 0 && page.position.after > 0) {
       await storage.submit(moveCursorLane, { ...cursor, sequence: 0 });
     }

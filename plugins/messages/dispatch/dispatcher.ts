@@ -129,7 +129,7 @@ export class Dispatcher {
     this.#start();
   }
 
-  /** Resolves once the answers that have come are stored. For before the end of a link. */
+  /** Resolves once the answers that have come are stored. For a link that has ended, before its end is stored. */
   async storeAnswers(): Promise<void> {
     // An answer right before the end is an outcome some promises later.
     await arrivals();
