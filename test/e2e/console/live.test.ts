@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
@@ -221,6 +222,7 @@ t.test('a busy tenant', { skip: skipWithoutBrowser }, async (t) => {
   const to = { account_id: accountId, to: { phone: person.phone } };
   while (Date.now() - begun < busyMs) {
     await api.post('/messages', { ...to, text: `message ${++sent}` });
+    await sleep(100);
   }
   await page.getByRole('log').getByText(`message ${sent}`, { exact: true }).waitFor();
   const seconds = Math.ceil((Date.now() - begun) / 1_000);
