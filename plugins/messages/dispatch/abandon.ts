@@ -8,8 +8,8 @@ import { changedAtOnce, changeQueued } from './change-queued.ts';
 
 /**
  * Fails the queued messages of an account that is removed or logged out: some inside that change's transaction, of a long
- * queue the rest soon after it, and none is sent meanwhile. While the queue
- * of an earlier link is still failing, none fails here: all of them wait for that queue to end.
+ * queue the rest soon after it, and none is sent meanwhile. While the queue of an earlier link is still failing, none
+ * fails here: all of them wait for that queue to end.
  */
 export async function abandonQueued(
   unit: Unit,
