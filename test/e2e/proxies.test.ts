@@ -157,7 +157,7 @@ t.test('a private address is refused unless the operator allows it', async (t) =
     proxy: socks.url,
   });
   t.match(answer.body, {
-    error: /^proxy cannot be used: The host is not on the public internet\.$/,
+    error: /^body\/proxy cannot be used: The host is not on the public internet$/,
     details: [{ path: 'body/proxy' }],
   });
 });
