@@ -665,17 +665,23 @@ for (const { name, create } of databases) {
       await until('the session to be closed', async () => process.driver.last.closed || undefined);
       t.same(process.driver.last.calls, ['link pairing_code', 'logOut', 'logged out', 'close']);
       await refused(t, look(process, caller, fresh), 'connection_not_found');
-      const linked = await connect(process, caller, known);
+      await connect(process, caller, known);
       await process.driver.last.state('connected');
       await process.driver.last.state('replaced');
-      const link = 'its hash';
-      await world.act((unit) => unit.links.put(linked.view.accountId, link, unit.now + 60_000));
-      await refused(t, connect(process, caller, known, { ...slow, link }), 'unavailable');
+      await refused(t, connect(process, caller, known, slow), 'unavailable');
+      await until('the session to be closed', async () =>
+        process.driver.live.length === 0 ? true : undefined,
+      );
+      t.match((await look(process, caller, known)).state, { reason: 'replaced' }, 'as before');
+
+      const [byLink, link] = [newNumber(), 'its hash'];
+      const begun = await connect(process, caller, byLink);
+      await world.act((unit) => unit.links.put(begun.view.accountId, link, unit.now + 60_000));
+      await refused(t, connect(process, caller, byLink, { ...slow, link }), 'unavailable');
       await until('the session to be closed', async () =>
         process.driver.live.length === 0 ? true : undefined,
       );
       t.match(await world.storage.read.links.find(link), { restarts: 0 }, 'not counted');
-      t.match((await look(process, caller, known)).state, { reason: 'replaced' }, 'as before');
 
       process.driver.behaviour.link = (session) => session.emit(ask('code'));
       const { view } = await connect(process, caller, fresh, { method: 'code', waitForStep: true });
