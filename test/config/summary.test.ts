@@ -17,7 +17,7 @@ t.test('the summary shows what differs from the defaults, but no secret', async 
     GATEWAY_SECRET_PREVIOUS: secret,
     TEST_API_KEY: `gw_test_${secret}`,
     LIVE_API_KEY: `gw_live_${secret}`,
-    DATABASE_URL: `mysql://user:${secret}@host:3306/name?password=${secret}`,
+    DATABASE_URL: `mysql://user:${secret}@host:3306/name?connectAttributes=${secret}`,
     AMQP_URL: `amqp://user:${secret}@host`,
     SIMULATED_NETWORK_URL: `tcp://:${secret}@host:3025`,
     CHATAPP_API_HASH: secret,

@@ -42,7 +42,7 @@ function starter(t: Test, KEY: string) {
 
 /** A tenant of the test's own. */
 async function world(t: Test) {
-  const { api, key } = await ownTenant(gateway, t.name);
+  const { api, key } = await ownTenant(gateway, t.name.slice(0, 100));
   return { api, start: starter(t, key) };
 }
 
