@@ -20,9 +20,9 @@ export interface Patience {
 
 /**
  * Runs a request until it succeeds, is refused for good, or its time is over. Tried again: answers 429, 502 and 503,
- * after `Retry-After`, but no `opener_burst`; a gateway that cannot be reached, where a repetition is safe; a read behind a 500 three times. What is
- * tried for ever goes on behind every answer that is not the gateway's, too. A redirect is final: the request would go on
- * as another one, with the key.
+ * after `Retry-After`, but no `opener_burst`; a gateway that cannot be reached, where a repetition is safe; a read
+ * behind a 500 three times. What is tried for ever goes on behind every answer that is not the gateway's, too. A redirect
+ * is final: the request would go on as another one, with the key.
  * @throws the last error of the request; the reason of the signal
  */
 export async function withRetries<Result>(

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../core/json-object.ts';
 import { ConfigError } from './error.ts';
 
-/** Parameters of a `mysql://` address beside `ssl` that may be given: mysql2 reads them, and no statement depends on them. */
+/** Parameters of a `mysql://` address that may be given beside `ssl`: mysql2 reads them, no statement depends on them. */
 const databaseParameters: readonly string[] = [
   'compress',
   'connectAttributes',

@@ -3,7 +3,7 @@ import { userOf } from './addresses.ts';
 /** How many messages are remembered. */
 const remembered = 1_000;
 
-/** Where a session's latest messages went: receipts of anybody else are none. */
+/** The addresses that a session's latest messages went to: a receipt from anybody else is dropped. */
 export class SentTo {
   /** By reference. */
   readonly #addresses = new Map<string, string>();

@@ -131,7 +131,7 @@ export class Dispatcher {
 
   /** Resolves once the answers that have come are stored. For a link that has ended, before its end is stored. */
   async storeAnswers(): Promise<void> {
-    // An answer right before the end is an outcome some promises later.
+    // What the driver answers right before the end becomes an outcome a few promises later.
     await arrivals();
     while (this.#running !== null) await this.#running;
   }

@@ -29,7 +29,7 @@ export interface Sending {
   readonly checked: Send;
 }
 
-/** Makes them, once for each storage. */
+/** Makes the ways in which a message is accepted, once for each storage. */
 export function makeSending(parts: SendingParts): Sending {
   const { read, channels, accept, allowHttp, maxText } = parts;
   const bodies: BodyParts = {
