@@ -45,6 +45,18 @@ export async function startBrowser(t: Teardown, further: readonly string[] = [])
   return browser;
 }
 
+/** Makes pages, each of its own test, in one browser for a file of tests. The browser starts with the first page. */
+export function pagesOf(file: Teardown): (t: Teardown) => Promise<Page> {
+  let browser: Promise<Browser> | undefined;
+  return async (t) => {
+    browser ??= startBrowser(file);
+    const page = await (await browser).newPage();
+    page.setDefaultTimeout(15_000);
+    t.teardown(() => page.close());
+    return page;
+  };
+}
+
 /** What went wrong in a page, and which other hosts it asked. */
 export interface Watched {
   readonly faults: string[];

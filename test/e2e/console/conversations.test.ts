@@ -1,6 +1,6 @@
-import type { Browser, Page, Route } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { signIn, skipWithoutBrowser, startBrowser, watchPage } from '../../harness/browser.ts';
+import { pagesOf, signIn, skipWithoutBrowser, watchPage } from '../../harness/browser.ts';
 import { type RunningGateway, runGateway } from '../../harness/gateway.ts';
 import { file, mediaServer } from '../../harness/media-server.ts';
 import { type OwnTenant, ownTenant } from '../../harness/own-tenant.ts';
@@ -21,7 +21,6 @@ const count = 8;
 
 const all = t;
 let gateway: Promise<RunningGateway> | undefined;
-let browser: Promise<Browser> | undefined;
 
 /** A tenant of the test's own, on the gateway of all tests of the file. */
 async function world(t: Test): Promise<OwnTenant & { readonly origin: string }> {
@@ -30,14 +29,7 @@ async function world(t: Test): Promise<OwnTenant & { readonly origin: string }> 
   return { ...tenant, origin: new URL((await gateway).baseUrl).origin };
 }
 
-/** A page of the test's own, in the browser of all tests of the file. */
-async function newPage(t: Test): Promise<Page> {
-  browser ??= startBrowser(all);
-  const page = await (await browser).newPage();
-  page.setDefaultTimeout(15_000);
-  t.teardown(() => page.close());
-  return page;
-}
+const newPage = pagesOf(all);
 
 /** A tenth of a second of silence: 8,000 samples a second, of a byte each. */
 function silence(): Buffer {

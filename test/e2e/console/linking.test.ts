@@ -1,12 +1,10 @@
-import type { Browser, Page } from 'playwright-core';
-import t, { type Test } from 'tap';
-import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
+import t from 'tap';
+import { pagesOf, signIn, skipWithoutBrowser } from '../../harness/browser.ts';
 import { runGateway } from '../../harness/gateway.ts';
 import { phoneNumber } from '../../harness/story.ts';
 
 const file = t;
 let gateway: ReturnType<typeof runGateway> | undefined;
-let browser: Promise<Browser> | undefined;
 
 /** The gateway of all tests of the file. */
 function runningGateway(): ReturnType<typeof runGateway> {
@@ -14,14 +12,7 @@ function runningGateway(): ReturnType<typeof runGateway> {
   return gateway;
 }
 
-/** A page of the test's own, in the browser of all tests of the file. */
-async function newPage(t: Test): Promise<Page> {
-  browser ??= startBrowser(file);
-  const page = await (await browser).newPage();
-  page.setDefaultTimeout(15_000);
-  t.teardown(() => page.close());
-  return page;
-}
+const newPage = pagesOf(file);
 
 t.test('a password goes out as it was typed', { skip: skipWithoutBrowser }, async (t) => {
   const phone = phoneNumber(1);

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Browser, Page } from 'playwright-core';
-import t, { type Test } from 'tap';
-import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
+import t from 'tap';
+import { pagesOf, signIn, skipWithoutBrowser } from '../../harness/browser.ts';
 import { client } from '../../harness/client.ts';
 import { runGateway } from '../../harness/gateway.ts';
 import { freePort } from '../../harness/ports.ts';
@@ -10,16 +9,8 @@ import { commandLine, pair, phoneNumber, receive, successOf, until } from '../..
 import { makeFolder } from '../../servers/server.ts';
 
 const file = t;
-let browser: Promise<Browser> | undefined;
 
-/** A page of the test's own, in the browser of all tests of the file. */
-async function newPage(t: Test): Promise<Page> {
-  browser ??= startBrowser(file);
-  const page = await (await browser).newPage();
-  page.setDefaultTimeout(15_000);
-  t.teardown(() => page.close());
-  return page;
-}
+const newPage = pagesOf(file);
 
 t.test('what the gateway does not answer', { skip: skipWithoutBrowser }, async (t) => {
   const [port, metricsPort] = [await freePort(), await freePort()];

@@ -1,6 +1,6 @@
-import type { Browser, Locator, Page, Route } from 'playwright-core';
-import t, { type Test } from 'tap';
-import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
+import type { Locator, Page, Route } from 'playwright-core';
+import t from 'tap';
+import { pagesOf, signIn, skipWithoutBrowser } from '../../harness/browser.ts';
 import type { ClientAnswer } from '../../harness/client.ts';
 import { runGateway } from '../../harness/gateway.ts';
 import { startProcess } from '../../harness/processes.ts';
@@ -18,17 +18,9 @@ interface Webhook {
 
 const phone = phoneNumber(1);
 const file = t;
-let browser: Promise<Browser> | undefined;
 let usual: ReturnType<typeof runGateway> | undefined;
 
-/** A page of the test's own, in the browser of all tests of the file. */
-async function newPage(t: Test): Promise<Page> {
-  browser ??= startBrowser(file);
-  const page = await (await browser).newPage();
-  page.setDefaultTimeout(15_000);
-  t.teardown(() => page.close());
-  return page;
-}
+const newPage = pagesOf(file);
 
 /** The gateway of the tests without settings of their own. */
 function usualGateway(): ReturnType<typeof runGateway> {
