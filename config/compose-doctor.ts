@@ -1,6 +1,6 @@
 /** Dependencies of the doctor: the parts of plugins that need no gateway around them. */
 export { proxiesInUse, type UsedProxy } from '../plugins/accounts/examination.ts';
-export { optionsOf } from '../plugins/broker/address.ts';
+export { brokerOptions } from '../plugins/broker/address.ts';
 export type { ClusterProcess } from '../plugins/cluster/contract.ts';
 export { livingProcesses } from '../plugins/cluster/others.ts';
 export { type BucketStep, bucketFault } from '../plugins/media/examination.ts';

@@ -23,11 +23,6 @@ export function wrongFields(
   return new GatewayError(code, { message: details[0]?.message, details, cause });
 }
 
-/** @throws GatewayError when any field is wrong */
-export function refuseFields(details: readonly ErrorDetail[]): void {
-  if (details.length > 0) throw wrongFields(details);
-}
-
 /** The refusal of a field that is no phone number. */
 export function wrongPhone(path: string): GatewayError {
   const problem = 'must be a phone number in E.164 format, such as +12025550123';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Connection } from 'rabbitmq-client';
 import { isUntrusted } from '../../core/authority.ts';
 import { withTimeout } from '../../core/waiting.ts';
-import { optionsOf } from '../compose-doctor.ts';
+import { brokerOptions } from '../compose-doctor.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 /** How long the broker may take for all of it, in milliseconds. */
@@ -14,7 +14,7 @@ class BrokerTrouble extends Error {}
 /** Makes, writes to and reads from a queue of the gateway's names, which goes with the connection. */
 export async function examineBroker(url: string, ca?: string): Promise<Finding> {
   const tls = ca === undefined ? {} : { tls: { ca } };
-  const connection = new Connection({ ...optionsOf(url), ...tls, retryLow: 60_000 });
+  const connection = new Connection({ ...brokerOptions(url), ...tls, retryLow: 60_000 });
   const failed = new Promise<never>((_, reject) => {
     // The first one says most: what follows it is that the connection is gone.
     connection.once('error', reject);

@@ -4,7 +4,7 @@ import { doubled, spread } from '../../core/backoff.ts';
 import { asError, reasonOf } from '../../core/error-code.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { atMost, withTimeout } from '../../core/waiting.ts';
-import { optionsOf } from './address.ts';
+import { brokerOptions } from './address.ts';
 import { LinkSession } from './link-session.ts';
 import type { RabbitmqTiming } from './timing.ts';
 
@@ -54,7 +54,7 @@ export class Link {
   start(): void {
     const { url, ca, name, timing } = this.#options;
     const connection = new Connection({
-      ...optionsOf(url),
+      ...brokerOptions(url),
       ...(ca === undefined ? {} : { tls: { ca } }),
       connectionName: name,
       noDelay: true,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { LinkMethod } from '../../../core/contracts/driver.ts';
 import type { ErrorDetail } from '../../../core/errors.ts';
-import { refuseFields } from '../../../core/field-refusals.ts';
+import { wrongFields } from '../../../core/field-refusals.ts';
 import type { ConnectOptions } from '../contract.ts';
 
 /** A switch of a connect operation, off unless given. */
@@ -57,6 +57,6 @@ export function importOptions(body: ImportBody): Omit<ConnectOptions, 'method'> 
     const path = 'body/mark_imported_contacts_as_private';
     details.push({ path, message: `${path} cannot be combined with import_existing_chats` });
   }
-  refuseFields(details);
+  if (details.length > 0) throw wrongFields(details);
   return options;
 }
