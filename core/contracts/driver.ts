@@ -190,7 +190,7 @@ export const leftOutKinds = [
   'status_post',
   'group',
   'protocol',
-  /** Receipts from somebody whom the message was not sent to. */
+  /** Receipts of somebody who is not the contact that the message went to. */
   'receipt',
   /** Lost messages: one whose content cannot be had in the end, or an unknown number that the network left out. */
   'unreadable',

@@ -8,8 +8,8 @@ const transfers: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Fails a transfer when the network names a wait that is too long. A transfer that sleeps looks silent, and would be
- * asked for again before the wait is over.
+ * Makes transfers of files fail when the network asks them to wait for longer than `longestMs`. A transfer that waits
+ * sends nothing, so the gateway would start it again before the wait is over.
  * @param longestMs the longest wait that is slept through, milliseconds
  */
 export function failingTransfers(longestMs: number): RpcCallMiddleware {

@@ -1,7 +1,7 @@
 /** The oldest MariaDB with `for update skip locked`, and the oldest MySQL with the collation `utf8mb4_0900_bin`. */
 const oldest = { MariaDB: '10.6.0', MySQL: '8.0.17' } as const;
 
-/** What a database server is called, by what it says of its version. Pure. */
+/** The product of a database server, `MariaDB` or `MySQL`, from the text of its version. Pure. */
 export function serverName(version: string): keyof typeof oldest {
   return /mariadb/i.test(version) ? 'MariaDB' : 'MySQL';
 }

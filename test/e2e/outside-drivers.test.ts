@@ -156,7 +156,7 @@ const usual = {
   GATEWAY_CHANNELS__KNOWN__OPTIONS: '{"recipients":"contacts"}',
   GATEWAY_CHANNELS__IRC__DRIVER: driver,
   GATEWAY_CHANNELS__IRC__OPTIONS: '{"recipients":"address","max_text":12}',
-  // Before the other one, whose addresses are read all the same.
+  // This driver fails to read addresses. It comes before GOOD: one failing driver must not hide those after it.
   GATEWAY_CHANNELS__BLIND__DRIVER: driver,
   GATEWAY_CHANNELS__BLIND__OPTIONS: '{"recipients":"address","reads":false}',
   GATEWAY_CHANNELS__GOOD__DRIVER: driver,

@@ -37,7 +37,7 @@ interface Told {
 
 const dueAt = ({ answeredAt, retryAfterMs }: Told): number => answeredAt + retryAfterMs;
 
-/** Between two requests of `untilItPasses`, milliseconds; far from the time that was told, it asks less often. */
+/** The pauses of `untilItPasses`, milliseconds: `near` in the last two seconds before the told time, `far` earlier. */
 const pauseMs = { near: scale < 1 ? 40 : 5, far: 300 };
 
 /** What `untilItPasses` found. */

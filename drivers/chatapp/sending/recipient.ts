@@ -97,7 +97,7 @@ async function byPhone(
 
 const toWait = 'the network asks to wait before it looks a contact up';
 
-/** Fails a send after the look-up of its contact failed. */
+/** The error that a send ends with when its contact could not be looked up. */
 function lookUpFailure(error: unknown): unknown {
   const meaning = meaningOf(error);
   if (meaning?.kind === 'wait') return contactWait(toWait, meaning.ms, error);

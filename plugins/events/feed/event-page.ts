@@ -57,7 +57,7 @@ export async function eventPage(
     limit: query.limit ?? 50,
     position,
   });
-  // Asked after the read: if an event that the cursor has passed is stored even now, no later one was deleted before.
+  // Asked after the read: while an event that the cursor has passed is stored, pruning has not come to the page.
   const missed =
     typeof position === 'object' &&
     position.at < now() - keptMs &&

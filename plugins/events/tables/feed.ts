@@ -72,7 +72,10 @@ export class FeedTable extends SqlTable {
     return rows.map(({ created_at: createdAt, ...row }) => ({ ...row, createdAt }));
   }
 
-  /** Whether a tenant's event with this number, or one before it, is still stored: none behind it was deleted by age. */
+  /**
+   * Whether a tenant's event with this number, or one before it, is still stored: then no later event was deleted by age,
+   * but for one that got its number after a younger event.
+   */
   async keepsUpTo(tenantId: string, sequence: number): Promise<boolean> {
     const found = await this.db.rows(
       `select 1 from events ${this.#index}
